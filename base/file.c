@@ -11,12 +11,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +43,73 @@ int file_keep_regular(int fd, struct stat *st)
 	return fd;
 }
 
+/* The part of path that begins at *at goes to name, and *at behind it. */
+static bool next_part(const char **at, char name[NAME_MAX + 1])
+{
+	size_t len;
+
+	*at += strspn(*at, "/");
+	len = strcspn(*at, "/");
+	if (!len || len > NAME_MAX)
+		return false;
+	memcpy(name, *at, len);
+	name[len] = '\0';
+	*at += len;
+	return true;
+}
+
+static int open_part(int dirfd, const char *name, int flags)
+{
+	int fd = openat(dirfd, name, flags | O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int err = fd < 0 ? -errno : 0;
+	struct stat st;
+
+	if (err == -ENOTDIR && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    S_ISLNK(st.st_mode))
+		err = -ELOOP;
+	return err ? err : fd;
+}
+
+int file_open_in_steps(int dirfd, const char *path, int flags)
+{
+	char name[NAME_MAX + 1];
+	const char *at = path;
+	int next, fd = openat(dirfd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	while (next_part(&at, name)) {
+		const bool is_last = !at[strspn(at, "/")];
+
+		next = strcmp(name, "..")
+			       ? open_part(fd, name, is_last ? flags : O_DIRECTORY)
+			       : -EXDEV;
+		close(fd);
+		if (next < 0)
+			return next;
+		fd = next;
+	}
+	if (!*at)
+		return fd;
+	close(fd);
+	return -ENAMETOOLONG;
+}
+
+/* What file_open_dir() does without openat2(). */
+static int open_dir_in_steps(const char *path)
+{
+	int root, fd;
+
+	if (!*path)
+		return -ENOENT;
+	root = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	fd = file_open_in_steps(root, path, O_DIRECTORY);
+	close(root);
+	return fd;
+}
+
 int file_open_dir(const char *path)
 {
 	struct open_how how = {
@@ -48,6 +118,8 @@ int file_open_dir(const char *path)
 	};
 	int fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 
+	if (fd < 0 && errno == ENOSYS)
+		return open_dir_in_steps(path);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -67,19 +139,33 @@ static int write_new(int dirfd, const char *name, mode_t mode, const void *data,
 	return err;
 }
 
+/* A new file under a name that no other writer has. */
+static int write_temporary(int dirfd, const char *name, mode_t mode, const void *data,
+			   size_t size, char temporary[NAME_MAX + 1])
+{
+	uint64_t random;
+	int err;
+
+	do {
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			return -EAGAIN;
+		if (snprintf(temporary, NAME_MAX + 1, ".%s.%016" PRIx64 ".tmp", name,
+			     random) > NAME_MAX)
+			return -ENAMETOOLONG;
+		err = write_new(dirfd, temporary, mode, data, size);
+	} while (err == -EEXIST);
+	return err;
+}
+
 int file_replace(int dirfd, const char *name, mode_t mode, const void *data,
 		 size_t size)
 {
-	char temporary[NAME_MAX + 1];
-	int err;
+	char temporary[NAME_MAX + 1] = "";
+	int err = write_temporary(dirfd, name, mode, data, size, temporary);
 
-	if (snprintf(temporary, sizeof(temporary), ".%s.tmp", name) > NAME_MAX)
-		return -ENAMETOOLONG;
-	unlinkat(dirfd, temporary, 0); /* left by a writer that was killed */
-	err = write_new(dirfd, temporary, mode, data, size);
 	if (!err && renameat(dirfd, temporary, dirfd, name) < 0)
 		err = -errno;
-	if (err && err != -EEXIST)
+	if (err && err != -ENAMETOOLONG)
 		unlinkat(dirfd, temporary, 0);
 	return err;
 }

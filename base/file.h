@@ -31,9 +31,18 @@ int file_open_regular(int dirfd, const char *path, struct stat *st);
 int file_open_dir(const char *path);
 
 /*
+ * Opens path below dirfd with O_PATH and flags, one part after the other, where
+ * openat2() is missing: kernels before 5.6 have none, and in a unit with
+ * RestrictSUIDSGID= it fails with ENOSYS. Follows no symlink: -ELOOP, or the link
+ * itself if it is the last part and flags lack O_DIRECTORY. -EXDEV for "..", or -errno.
+ */
+int file_open_in_steps(int dirfd, const char *path, int flags);
+
+/*
  * Replaces the file called name in a directory atomically: a reader sees all of the old
- * content or all of the new one. A symlink of that name is replaced, not followed. The
- * file .name.tmp is overwritten and removed. Returns 0 or -errno.
+ * content or all of the new one, whoever else writes it. A symlink of that name is
+ * replaced, not followed. A writer that is killed may leave .name.RANDOM.tmp there.
+ * Returns 0 or -errno.
  */
 int file_replace(int dirfd, const char *name, mode_t mode, const void *data,
 		 size_t size);

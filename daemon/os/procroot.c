@@ -68,7 +68,7 @@ int procroot_open(pid_t tgid, const char *path, struct stat *st)
 		return root;
 	found = syscall(SYS_openat2, root, path, &how, sizeof(how));
 	if (found < 0)
-		found = -errno;
+		found = errno == ENOSYS ? file_open_in_steps(root, path, 0) : -errno;
 	close(root);
 	return found < 0 ? found : open_found(found, st);
 }

@@ -3,7 +3,7 @@
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = base/libbase.a $(CHECK_LIBS)
 UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_branch \
-	t/unit/check_branch_pair \
+	t/unit/check_branch_pair t/unit/check_file \
 	t/unit/check_mapping t/unit/check_prometheus \
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text t/unit/check_top
 check_PROGRAMS += $(UNIT)
@@ -15,6 +15,8 @@ t_unit_check_arena_LDADD = $(UNIT_LDADD)
 t_unit_check_base_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_base_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=close_range
 t_unit_check_base_LDADD = $(UNIT_LDADD)
+t_unit_check_file_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_file_LDADD = $(UNIT_LDADD)
 t_unit_check_entry_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_entry_LDADD = $(UNIT_LDADD)
 t_unit_check_branch_CFLAGS = $(UNIT_CFLAGS)
