@@ -152,8 +152,10 @@ static int allow_beside(int rules, const char *db)
 
 static int allow_all(int rules, const struct confine_limits *limits)
 {
-	int err = limits->folder ? allow_folder(rules, limits->folder) : 0;
+	int err = 0;
 
+	for (size_t i = 0; !err && i < LENGTH(limits->folder); i++)
+		err = limits->folder[i] ? allow_folder(rules, limits->folder[i]) : 0;
 	for (int i = 0; !err && limits->dbs && i < limits->dbs->nr; i++)
 		err = allow_beside(rules, limits->dbs->item[i]);
 	return err == -ENOENT ? 0 : err; /* then the report will say so */

@@ -20,7 +20,7 @@ struct confine_limits {
 	bool network;          /* may connect to servers */
 	uint64_t memory_bytes; /* of addresses */
 	unsigned int cpu_s;    /* 0: any */
-	const char *folder;    /* for SQLite's temporary files, to write to; or NULL */
+	const char *folder[2]; /* to write to, as SQLite's temporary files; or NULL */
 	/* Where SQLite has to make its -wal and -shm files first, it may write beside.
 	 */
 	const struct text_list *dbs; /* or NULL */

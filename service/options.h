@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options.h - options of a service: from its config files, then from the command line
+ * options.h - options of a service: from its config files, and from the command line
  *
- * One record per option: getopt's table, the names in files and the help are made from
- * them, so that they cannot disagree.
+ * One record per option: getopt's table, the names in files, the help and the list of
+ * what is in force are made from them, so that they cannot disagree.
+ *
+ * Files are those of unitfile.h; a setting has the name of the long option. First comes
+ * FILE, then FILE.d/NAME.conf in the order of their names, and a later value replaces
+ * an earlier one. An empty value is the default. The command line replaces both.
  */
 #ifndef CPI_SERVICE_OPTIONS_H
 #define CPI_SERVICE_OPTIONS_H
@@ -11,68 +15,138 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/textlist.h"
+#include "service/unitfile.h"
+
+enum service_option_flags {
+	SERVICE_LIST = 1, /* its values add up; in a file an empty one removes them */
+	SERVICE_ON_LINE = 2, /* of the command line only */
+	SERVICE_RELOADS = 4, /* can change while the service runs */
+};
 
 struct service_option {
 	const char *name;
-	const char *arg; /* NULL: takes none; in a file yes or no */
-	const char *help;
+	char letter;     /* 0: none */
+	const char *arg; /* NULL: takes none on the command line, where it is "yes" */
+	const char *fallback; /* the text that means the default; NULL: there is none */
+	unsigned int flags;
 	/*
-	 * Takes a value, which has to stay, and is "yes" without one, into a member of
-	 * the options. 0 or -EINVAL. NULL: prints a text, and ends.
+	 * Takes a value, which stays as long as the settings do, into a member of the
+	 * options. 0, -ENOMEM or -EINVAL. NULL: prints the help or the version.
 	 */
 	int (*set)(void *member, const char *text);
-	size_t at;    /* the member's offset in the options */
-	bool on_line; /* of the command line only */
+	const char *help;
+	size_t at; /* the member's offset in the options */
 };
 
 /* Every service has these of the command line, besides its own. */
-#define SERVICE_OPTION_CONFIG                                                 \
+#define SERVICE_OPTION_CONFIG                                              \
+	{                                                                  \
+		.name = "config", .arg = "FILE", .flags = SERVICE_ON_LINE, \
+		.set = service_set_config,                                 \
+		.help = "read options from FILE and FILE.d/*.conf",        \
+	}
+#define SERVICE_OPTION_CHECK(offset)                                          \
 	{                                                                     \
-		"config", "FILE", "read options from FILE and FILE.d/*.conf", \
-			service_set_config, 0, true                           \
+		.name = "check-config", .flags = SERVICE_ON_LINE,             \
+		.set = service_set_flag, .at = (offset),                      \
+		.help = "check them, print what would be in force, and exit", \
 	}
-#define SERVICE_OPTION_HELP                                   \
-	{                                                     \
-		"help", NULL, "show this help", NULL, 0, true \
+#define SERVICE_OPTION_HELP                                              \
+	{                                                                \
+		.name = "help", .letter = 'h', .flags = SERVICE_ON_LINE, \
+		.help = "print this and exit",                           \
 	}
-#define SERVICE_OPTION_VERSION                                     \
-	{                                                          \
-		"version", NULL, "show the version", NULL, 0, true \
+#define SERVICE_OPTION_VERSION                                              \
+	{                                                                   \
+		.name = "version", .letter = 'V', .flags = SERVICE_ON_LINE, \
+		.help = "print the version and exit",                       \
 	}
 
 struct service_program {
 	const char *name;  /* also of the files' section */
 	const char *about; /* what it does, for the help */
+	const char *more;  /* lines at the help's end, or NULL */
 	const char *file;  /* its config file, which may be missing */
 	const char *env;   /* the variable that names another one */
 	const struct service_option *options;
 	size_t nr;
+	size_t size;                 /* of the options */
+	void (*init)(void *options); /* sets the defaults */
+	void (*fini)(void *options); /* frees what set has made; or NULL */
+	/* Where a struct buf is in which set may explain a refusal; 0: nowhere. */
+	size_t why_at;
 };
 
-/* Values of files, which live as long as the options do. */
-struct service_value;
+/* One value of an option, and where it was given. */
+struct service_setting {
+	size_t option; /* its record */
+	char *value;
+	char *file; /* NULL: the command line */
+	struct unitfile_place at;
+};
+
+/* In the order of reading. */
+struct service_settings {
+	struct service_setting *list;
+	size_t nr;
+};
 
 /*
- * Calls the options' set: for the files, which are those of service/unitfile.h, then
- * for the command line, whose values replace those of files. Returns 0; -EINVAL after
- * saying what is wrong; 1 after having printed help or version. *values is due to
- * service_values_free() in each case.
+ * Reads the command line, and the files that it or the variable names, into *s, and
+ * sets the options, to which the caller has given their defaults. Returns 0; 1 after
+ * having printed help or version; or -EINVAL, -ENOMEM or another -errno after saying
+ * what is wrong, and where. service_settings_fini() is due in each case.
  */
 int service_options_read(const struct service_program *p, int argc, char **argv,
-			 void *options, struct service_value **values);
-void service_values_free(struct service_value *values); /* accepts NULL */
+			 void *options, struct service_settings *s);
+void service_settings_fini(struct service_settings *s);
 
-/* For set, by the type of the member: */
-int service_set_flag(void *member, const char *text);  /* bool: "yes" or "no" */
-int service_set_given(void *member, const char *text); /* const char *, not empty */
-int service_set_text(void *member, const char *text);  /* const char *; empty: NULL */
+/* Sets the options, which have their defaults, as service_options_read() does. */
+int service_options_set(const struct service_program *p,
+			const struct service_settings *s, void *options);
+
+/* from is "FILE:LINE", "command line" or "default"; all are valid during the call. */
+typedef void (*service_options_fn)(void *ctx, const char *name, const char *value,
+				   const char *from);
+
+/* Calls fn for each option that has a value, in the order of the help. 0 or -ENOMEM. */
+int service_options_each(const struct service_program *p,
+			 const struct service_settings *s, service_options_fn fn,
+			 void *ctx);
+
+/* Prints that list on the standard output. 0 or -ENOMEM. */
+int service_options_print(const struct service_program *p,
+			  const struct service_settings *s);
+
+/* Appends that list as lines "option_NAME VALUE" and "option_NAME_from WHERE". */
+int service_options_describe(const struct service_program *p,
+			     const struct service_settings *s, struct buf *out);
 
 /*
- * struct text_list: one more text, not empty. What the line has replaces what files
- * have, and an empty value of a file removes what was there.
+ * Appends the names of options whose values differ, each with a space in front: to
+ * changed if they can change while the service runs, to left if they need a restart. 0
+ * or -ENOMEM.
  */
-int service_add_text(void *member, const char *text);
+int service_options_compare(const struct service_program *p,
+			    const struct service_settings *s,
+			    const struct service_settings *now, struct buf *changed,
+			    struct buf *left);
+
+/*
+ * Takes the values that can change while the service runs, and their places, from now,
+ * which is left to be freed. 0; or -ENOMEM, and s has part of them.
+ */
+int service_options_take(const struct service_program *p, struct service_settings *s,
+			 struct service_settings *now);
+
+/* For set, by the type of the member: */
+int service_set_flag(void *member,
+		     const char *text); /* bool: "yes", "no" and the like */
+int service_set_given(void *member, const char *text); /* const char *, not empty */
+int service_set_text(void *member, const char *text);  /* const char *; empty: NULL */
+int service_add_text(void *member, const char *text);  /* struct text_list; not empty */
 
 /* For SERVICE_OPTION_CONFIG: the files are read before. */
 int service_set_config(void *member, const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A service ends in order: the signals that ask it to are events of its loop, and
- * interrupt nothing.
+ * A service ends, and reads its options again, in order: the signals that ask it to are
+ * events of its loop, and interrupt nothing.
  */
 #include "config.h"
 
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 int signals_open(void)
 {
@@ -20,7 +21,22 @@ int signals_open(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
+}
+
+enum signals_wish signals_take(int fd)
+{
+	enum signals_wish wish = SIGNALS_NONE;
+	struct signalfd_siginfo info;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGHUP)
+			wish = SIGNALS_END;
+		else if (wish == SIGNALS_NONE)
+			wish = SIGNALS_RELOAD;
+	}
+	return wish;
 }

@@ -5,7 +5,8 @@
  * After a failure it waits, twice as long each time up to five minutes, and a random
  * part of that less: a store that comes back must not meet all machines at once.
  * Meanwhile, and while a store is silent, it tells the service manager that it lives,
- * and writes its metrics.
+ * and writes its metrics. SIGHUP gives up what is being sent, which is sent again, and
+ * reads the options again.
  */
 #include "config.h"
 
@@ -26,6 +27,7 @@
 #include "service/keepalive.h"
 #include "service/metricsfile.h"
 #include "service/notify.h"
+#include "service/options_publish.h"
 #include "service/signals.h"
 #include "ship/options.h"
 #include "ship/ship.h"
@@ -37,14 +39,21 @@
 #define REPEATS_NS    (3600 * NSEC_PER_SEC)
 #define TICK_MS       5000
 #define METRICS_NS    (15 * NSEC_PER_SEC)
+#define EXIT_WRONG    2 /* its options are */
 
 struct ship {
 	struct ship_options options;
+	int argc; /* the command line, which a reload reads again */
+	char **argv;
+	struct service_published published;
 	struct ch_store *store;
 	struct shipper *shipper;
 	int signals;
+	bool end;         /* a signal said so */
 	uint64_t wait_ns; /* after failures */
 	struct ship_status status;
+	struct ship_stats before; /* of former connections; so is sent_before */
+	uint64_t sent_before;
 	struct metricsfile *metrics; /* NULL: nobody wants them */
 	uint64_t metrics_ns;         /* when they are due */
 	struct keepalive keepalive;
@@ -82,21 +91,114 @@ static void tick(void *ctx)
 		write_metrics(s);
 }
 
-/* Returns whether a signal says to end. */
-static bool wait_for(struct ship *s, uint64_t ns)
+/* What was shipped since the start. */
+static struct ship_stats total(const struct ship *s)
+{
+	struct ship_stats sum = s->before;
+
+	if (s->shipper) {
+		const struct ship_stats *now = shipper_stats(s->shipper);
+
+		sum.nr_epochs += now->nr_epochs;
+		sum.nr_rows += now->nr_rows;
+		sum.nr_void += now->nr_void;
+		sum.nr_dropped += now->nr_dropped;
+	}
+	return sum;
+}
+
+static uint64_t total_sent(const struct ship *s)
+{
+	return s->sent_before + (s->store ? ch_store_sent(s->store) : 0);
+}
+
+static void disconnect(struct ship *s)
+{
+	s->before = total(s);
+	s->sent_before = total_sent(s);
+	shipper_free(s->shipper);
+	s->shipper = NULL;
+	ch_store_close(s->store);
+	s->store = NULL;
+}
+
+/* Of a store without options that need a restart only. */
+static int take_options(struct ship *s, struct ship_options *now)
+{
+	struct buf changed = { 0 }, left = { 0 };
+	int err = service_options_compare(ship_options_program(), &s->options.settings,
+					  &now->settings, &changed, &left);
+
+	if (!err) {
+		disconnect(s); /* it has texts of the options that go */
+		err = ship_options_take(&s->options, now);
+	}
+	if (!err)
+		log_info("config: changed:%s",
+			 changed.len ? buf_str(&changed) : " nothing");
+	if (left.len)
+		log_warn("config: these changes need a restart:%s", buf_str(&left));
+	buf_fini(&changed);
+	buf_fini(&left);
+	return err;
+}
+
+/* A wrong configuration changes nothing. 0, or why cpi-ship cannot go on. */
+static int reload(struct ship *s)
+{
+	struct ship_options now;
+	int err;
+
+	notify_send("RELOADING=1\nMONOTONIC_USEC=%llu",
+		    (unsigned long long)(time_mono_ns() / 1000));
+	if (ship_options_read(s->argc, s->argv, &now)) {
+		log_err("config: what was in force stays");
+		err = 0;
+	} else {
+		err = take_options(s, &now);
+	}
+	ship_options_fini(&now);
+	if (!err)
+		service_publish(&s->published, ship_options_program(),
+				&s->options.settings);
+	notify_send("READY=1");
+	s->wait_ns = 0;
+	return err;
+}
+
+/* Does what signals ask for. 1 if they asked for a reload, 0 or a negative error. */
+static int take_signals(struct ship *s)
+{
+	int err;
+
+	switch (signals_take(s->signals)) {
+	case SIGNALS_END:
+		s->end = true;
+		return 0;
+	case SIGNALS_RELOAD:
+		err = reload(s);
+		return err ? err : 1;
+	default:
+		return 0;
+	}
+}
+
+/* Until the time is over, or a signal comes. 0 or a negative error. */
+static int wait_for(struct ship *s, uint64_t ns)
 {
 	struct pollfd fd = { .fd = s->signals, .events = POLLIN };
 	const uint64_t end_ns = time_mono_ns() + ns;
 	uint64_t now_ns;
+	int result = 0;
 
-	while ((now_ns = time_mono_ns()) < end_ns) {
+	while (!result && !s->end && (now_ns = time_mono_ns()) < end_ns) {
 		const uint64_t ms = (end_ns - now_ns) / NSEC_PER_MSEC + 1;
 
 		tick(s);
-		if (poll(&fd, 1, ms < TICK_MS ? (int)ms : TICK_MS) > 0)
-			return true;
+		poll(&fd, 1, ms < TICK_MS ? (int)ms : TICK_MS);
+		result = take_signals(s);
 	}
-	return poll(&fd, 1, 0) > 0;
+	return result < 0 ? result : 0;
 }
 
 static int connect_store(struct ship *s)
@@ -159,10 +261,8 @@ static void note_status(struct ship *s, int err, size_t nr)
 {
 	struct buf text = { 0 };
 
-	if (s->shipper) {
-		s->status.stats = *shipper_stats(s->shipper);
-		s->status.sent_bytes = ch_store_sent(s->store);
-	}
+	s->status.stats = total(s);
+	s->status.sent_bytes = total_sent(s);
 	ship_status_note(&s->status, err, nr);
 	ship_status_say(&s->status, &text);
 	notify_send("STATUS=%s", buf_str(&text));
@@ -172,42 +272,50 @@ static void note_status(struct ship *s, int err, size_t nr)
 
 static void note_shipped(const struct ship *s, size_t nr)
 {
-	const struct ship_stats *stats = shipper_stats(s->shipper);
+	const struct ship_stats stats = total(s);
 
 	if (nr)
 		log_info("ship: %zu epochs; since the start %llu epochs, %llu rows, "
 			 "%llu bytes, %llu flushes dropped",
-			 nr, (unsigned long long)stats->nr_epochs,
-			 (unsigned long long)stats->nr_rows,
-			 (unsigned long long)ch_store_sent(s->store),
-			 (unsigned long long)stats->nr_dropped);
+			 nr, (unsigned long long)stats.nr_epochs,
+			 (unsigned long long)stats.nr_rows,
+			 (unsigned long long)total_sent(s),
+			 (unsigned long long)stats.nr_dropped);
+}
+
+/* After a failure, which was logged. */
+static int wait_longer(struct ship *s)
+{
+	note_failure(s);
+	return wait_for(s, jitter(s->wait_ns));
+}
+
+/* One attempt, and the rest after it. 0; 1: all is shipped; or why it ends. */
+static int turn(struct ship *s)
+{
+	uint64_t rest_ns = 0;
+	size_t nr = 0;
+	int err = step(s, &nr, &rest_ns), signals = take_signals(s);
+
+	if (signals)
+		return signals < 0 ? signals : 0; /* a reload tries at once */
+	note_status(s, err, nr);
+	if (err)
+		return s->options.once ? err : wait_longer(s);
+	s->wait_ns = 0;
+	note_shipped(s, nr);
+	if (!nr && s->options.once)
+		return 1;
+	return wait_for(s, nr ? rest_ns : jitter(s->options.every_ns));
 }
 
 static int run(struct ship *s)
 {
-	uint64_t rest_ns = 0;
-	size_t nr = 0;
-	bool end = false;
-	int err = 0;
+	int result = 0;
 
-	while (!end) {
-		err = step(s, &nr, &rest_ns);
-		note_status(s, err, nr);
-		if (err) {
-			if (s->options.once)
-				break;
-			note_failure(s);
-			end = wait_for(s, jitter(s->wait_ns));
-			err = 0; /* it was said, and it tries again */
-			continue;
-		}
-		s->wait_ns = 0;
-		note_shipped(s, nr);
-		if (!nr && s->options.once)
-			break;
-		end = wait_for(s, nr ? rest_ns : jitter(s->options.every_ns));
-	}
-	return err;
+	while (!result && !s->end)
+		result = turn(s);
+	return result < 0 ? result : 0;
 }
 
 /* Opens what the confinement takes away, and confines itself. */
@@ -225,44 +333,69 @@ static int prepare(struct ship *s)
 		if (err)
 			return err;
 		snprintf(folder, sizeof(folder), "%s", s->options.metrics);
-		limits.folder = dirname(folder);
+		limits.folder[0] = dirname(folder);
 	}
+	service_publish_open(&s->published);
+	if (*s->published.folder)
+		limits.folder[1] = s->published.folder;
 	s->signals = signals_open();
 	return s->signals < 0 ? s->signals : confine_self(&limits);
 }
 
 static void tell_ready(struct ship *s)
 {
+	service_publish(&s->published, ship_options_program(), &s->options.settings);
 	notify_send("READY=1");
 	keepalive_run(&s->keepalive);
 }
 
-int main(int argc, char **argv)
+static void end(struct ship *s)
 {
-	struct ship s = { .signals = -1 };
+	disconnect(s);
+	metricsfile_close(s->metrics);
+	service_publish_close(&s->published);
+	ship_options_fini(&s->options);
+	if (s->signals >= 0)
+		close(s->signals);
+}
+
+static int serve(struct ship *s)
+{
 	int err;
 
-	log_set_name("cpi-ship");
-	err = ship_options_read(argc, argv, &s.options);
-	if (err) {
-		ship_options_fini(&s.options);
-		return err > 0 ? EXIT_SUCCESS : 2;
-	}
 	log_limit_repeats(REPEATS_NS);
-	s.status.started_ns = s.status.level_ns = time_real_ns();
-	err = prepare(&s);
+	s->status.started_ns = s->status.level_ns = time_real_ns();
+	err = prepare(s);
 	if (!err) {
-		tell_ready(&s);
-		err = run(&s);
+		tell_ready(s);
+		err = run(s);
 	}
 	if (err)
 		log_err("%s", err_str(err));
 	notify_send("STOPPING=1");
-	shipper_free(s.shipper);
-	ch_store_close(s.store);
-	metricsfile_close(s.metrics);
-	ship_options_fini(&s.options);
-	if (s.signals >= 0)
-		close(s.signals);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct ship s = {
+		.argc = argc, .argv = argv, .signals = -1, .published = { .dir_fd = -1 }
+	};
+	int code, err;
+
+	log_set_name("cpi-ship");
+	err = ship_options_read(argc, argv, &s.options);
+	if (err < 0)
+		code = EXIT_WRONG;
+	else if (err > 0)
+		code = EXIT_SUCCESS;
+	else if (s.options.check)
+		code = service_options_print(ship_options_program(),
+					     &s.options.settings)
+			       ? EXIT_FAILURE
+			       : EXIT_SUCCESS;
+	else
+		code = serve(&s);
+	end(&s);
+	return code;
 }

@@ -62,20 +62,31 @@ static int set_budget(void *member, const char *text)
 	return number_parse_real(text, "%", 0.01, 100, member);
 }
 
+static void init(void *options)
+{
+	*(struct ship_options *)options = (struct ship_options){
+		.db = db_default_path(),
+		.every_ns = 60 * NSEC_PER_SEC,
+		.rate = 1 << 20,
+		.budget = 1,
+	};
+}
+
 /* clang-format off */
 static const struct service_option records[] = {
 	SERVICE_OPTION_CONFIG,
-	{ "check-config", NULL, "say what is wrong with the options, and end", service_set_flag, AT(check), true },
-	{ "store", "URL", "clickhouse://HOST:PORT/DATABASE (default: $CPI_STORE)", set_store, AT(store), false },
-	{ "db", "FILE", "the machine's database", service_set_given, AT(db), false },
-	{ "cluster", "NAME", "what this machine is part of (default: $CPI_CLUSTER)", set_name, AT(origin.cluster), false },
-	{ "machine", "TYPE", "its type (default: $CPI_MACHINE, else its CPUs)", set_name, AT(origin.machine), false },
-	{ "release", "NAME", "of its software, until a mark says another one", set_name, AT(origin.release), false },
-	{ "every", "TIME", "look for complete epochs so often (default: 1m)", set_every, AT(every_ns), false },
-	{ "rate", "SIZE", "send at most so many bytes a second (default: 1M)", set_rate, AT(rate), false },
-	{ "budget", "PERCENT", "of one CPU, while there is much to ship (default: 1)", set_budget, AT(budget), false },
-	{ "metrics-file", "FILE", "write metrics for Prometheus to FILE", service_set_text, AT(metrics), false },
-	{ "once", NULL, "ship what is complete, and end", service_set_flag, AT(once), true },
+	SERVICE_OPTION_CHECK(AT(check)),
+	{ "store", 0, "URL", NULL, SERVICE_RELOADS, set_store, "clickhouse://HOST:PORT/DATABASE (default: $CPI_STORE)", AT(store) },
+	{ "db", 0, "FILE", NULL, 0, service_set_given, "the machine's database", AT(db) },
+	{ "host", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "this machine's name in the store (default: $CPI_HOST, else its host name)", AT(origin.host) },
+	{ "cluster", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "what this machine is part of (default: $CPI_CLUSTER)", AT(origin.cluster) },
+	{ "machine", 0, "TYPE", NULL, SERVICE_RELOADS, set_name, "its type (default: $CPI_MACHINE, else its CPUs)", AT(origin.machine) },
+	{ "release", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "of its software, until a mark says another one", AT(origin.release) },
+	{ "every", 0, "TIME", "1m", SERVICE_RELOADS, set_every, "look for complete epochs so often", AT(every_ns) },
+	{ "rate", 0, "SIZE", "1M", SERVICE_RELOADS, set_rate, "send at most so many bytes a second", AT(rate) },
+	{ "budget", 0, "PERCENT", "1", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship", AT(budget) },
+	{ "metrics-file", 0, "FILE", NULL, 0, service_set_text, "write metrics for Prometheus to FILE", AT(metrics) },
+	{ "once", 0, NULL, NULL, SERVICE_ON_LINE, service_set_flag, "ship what is complete, and end", AT(once) },
 	SERVICE_OPTION_HELP,
 	SERVICE_OPTION_VERSION,
 };
@@ -88,7 +99,14 @@ static const struct service_program program = {
 	.env = "CPI_SHIP_CONFIG",
 	.options = records,
 	.nr = sizeof(records) / sizeof(records[0]),
+	.size = sizeof(struct ship_options),
+	.init = init,
 };
+
+const struct service_program *ship_options_program(void)
+{
+	return &program;
+}
 
 static int check_store(const char *store)
 {
@@ -110,7 +128,8 @@ static int take_environment(struct ship_options *o)
 	const struct {
 		const char *variable;
 		const char **name;
-	} names[] = { { "CPI_CLUSTER", &o->origin.cluster },
+	} names[] = { { "CPI_HOST", &o->origin.host },
+		      { "CPI_CLUSTER", &o->origin.cluster },
 		      { "CPI_MACHINE", &o->origin.machine },
 		      { "CPI_RELEASE", &o->origin.release } };
 
@@ -161,28 +180,48 @@ static int check(struct ship_options *o)
 	return check_store(o->store);
 }
 
+/* What the settings leave open. */
+static int complete(struct ship_options *o)
+{
+	int err = take_environment(o);
+
+	if (!err)
+		err = check(o);
+	return err ? err : set_default_metrics(o);
+}
+
 int ship_options_read(int argc, char **argv, struct ship_options *o)
 {
 	int err;
 
-	*o = (struct ship_options){ .db = db_default_path(),
-				    .every_ns = 60 * NSEC_PER_SEC,
-				    .rate = 1 << 20,
-				    .budget = 1 };
-	err = service_options_read(&program, argc, argv, o, &o->values);
+	init(o);
+	err = service_options_read(&program, argc, argv, o, &o->settings);
+	return err ? err : complete(o);
+}
+
+int ship_options_take(struct ship_options *o, struct ship_options *now)
+{
+	struct ship_options taken;
+	int err = service_options_take(&program, &o->settings, &now->settings);
+
+	init(&taken);
 	if (!err)
-		err = take_environment(o);
+		err = service_options_set(&program, &o->settings, &taken);
 	if (!err)
-		err = check(o);
-	if (!err)
-		err = set_default_metrics(o);
-	return err ? err : o->check;
+		err = complete(&taken);
+	free(taken.own_metrics);
+	if (err)
+		return err;
+	taken.own_metrics = o->own_metrics; /* the open file has this text */
+	taken.metrics = o->metrics;
+	taken.settings = o->settings;
+	*o = taken;
+	return 0;
 }
 
 void ship_options_fini(struct ship_options *o)
 {
-	service_values_free(o->values);
-	o->values = NULL;
+	service_settings_fini(&o->settings);
 	free(o->own_metrics);
 	o->own_metrics = NULL;
 }

@@ -19,22 +19,28 @@ struct ship_options {
 	struct ship_origin origin;
 	const char *metrics; /* a file, or NULL */
 	uint64_t every_ns;
-	uint64_t rate;                /* bytes a second; 0: any */
-	double budget;                /* percent of one CPU */
-	bool once;                    /* ship what is due, and end */
-	bool check;                   /* only check the options */
-	char *own_metrics;            /* the default of metrics */
-	struct service_value *values; /* of files; the texts above may be theirs */
+	uint64_t rate;                    /* bytes a second; 0: any */
+	double budget;                    /* percent of one CPU */
+	bool once;                        /* ship what is due, and end */
+	bool check;                       /* only check the options */
+	char *own_metrics;                /* the default of metrics */
+	struct service_settings settings; /* whose values the texts above are */
 };
 
 /*
- * Fills *o: from its config files, which are those of service/unitfile.h with the
- * section [cpi-ship], then from the command line. Without a store in either, $CPI_STORE
- * is it. 0; 1 if there is nothing more to do: help or the version was shown, or
- * --check-config found no mistake; or -EINVAL, logged. ship_options_fini() is due in
- * each case.
+ * Fills *o, as service_options_read() does with the section [cpi-ship]. Without a
+ * store, $CPI_STORE is it. ship_options_fini() is due in each case.
  */
 int ship_options_read(int argc, char **argv, struct ship_options *o);
 void ship_options_fini(struct ship_options *o);
+
+/* For the functions of service/options.h. */
+const struct service_program *ship_options_program(void);
+
+/*
+ * Takes the values that can change while it runs from now, which is left to be freed. 0
+ * or a negative error; then some texts of o are no longer there.
+ */
+int ship_options_take(struct ship_options *o, struct ship_options *now);
 
 #endif

@@ -19,9 +19,10 @@ struct ship_address {
 	uint16_t nr;
 };
 
-/* What tells this machine's epochs from others: "" where it was not said. */
+/* What tells this machine's epochs from others: NULL or "" where it was not said. */
 struct ship_origin {
 	const char *cluster, *machine, *release;
+	const char *host; /* the machine's name, instead of that in the database */
 };
 
 /* An epoch that is complete, as the database has it. */

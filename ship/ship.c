@@ -208,6 +208,12 @@ static void local_runs_fini(struct local_runs *list)
 	free(list->run);
 }
 
+/* The name that the store has of a host. */
+static const char *name_of(const struct shipper *s, const char *host)
+{
+	return s->told.host && *s->told.host ? s->told.host : host;
+}
+
 /* Where each run's next flush is, for SQL: temp.cursor. */
 static int set_cursors(struct batch *b)
 {
@@ -225,15 +231,28 @@ static int set_cursors(struct batch *b)
 		err = sql_each(h, note_run, &list, runs, "");
 	for (size_t i = 0; !err && i < list.nr; i++) {
 		const struct local_run *r = &list.run[i];
-		struct cursor *c = find_cursor(s, r->host, r->boot_id, r->from_ns);
+		const char *host = name_of(s, r->host);
+		struct cursor *c = find_cursor(s, host, r->boot_id, r->from_ns);
 
-		err = c ? 0 : add_cursor(s, r->host, r->boot_id, r->from_ns, &c);
+		err = c ? 0 : add_cursor(s, host, r->boot_id, r->from_ns, &c);
 		if (!err)
 			err = sql_do(h, "INSERT INTO temp.cursor VALUES (?1, ?2, ?3)",
 				     "iii", r->id, c->last, (int64_t)c->had);
 	}
 	local_runs_fini(&list);
 	return err;
+}
+
+/* In place of the host's text, which is the epoch's. */
+static void name_host(const struct shipper *s, struct platform_desc *p)
+{
+	char *name;
+
+	if (!p->host || name_of(s, p->host) == p->host)
+		return;
+	name = strdup(name_of(s, p->host));
+	free((char *)p->host);
+	p->host = name;
 }
 
 static void read_epoch(sqlite3_stmt *st, struct ship_epoch *e)
@@ -286,6 +305,7 @@ static int note_epoch(sqlite3_stmt *st, void *ctx)
 		return 0;
 	}
 	read_epoch(st, e);
+	name_host(b->shipper, &e->platform);
 	b->nr++;
 	if (!is_whole(e))
 		return -ENOMEM;

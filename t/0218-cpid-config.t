@@ -13,7 +13,7 @@ config()
 # in_force OPTION: its value and origin, as 'cpi config' says.
 in_force()
 {
-	CPI_SOCKET=$PWD/t.sock cpi config --format=csv | sed -n "s/^$1,//p" | tr -d '\r'
+	CPI_SOCKET=$PWD/t.sock cpi config --format=csv | sed -n "s/^cpid,$1,//p" | tr -d '\r'
 }
 
 # ---- check ----

@@ -67,8 +67,8 @@ is "$($web --listen=localhost 2>&1; echo $?)" \
 	"cpi-web: error: web: --listen=localhost: Invalid argument
 1" "so is what is no address"
 
-is "$(cpi-web --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | sort)" \
-	"$(sed -n 's/^\.It Fl -\([a-z-]*\).*/\1/p' "$srcdir/man/cpi-web.8" | sort)" \
+is "$(cpi-web --help | sed -n 's/^  .\{4\}--\([a-z-]*\).*/\1/p' | sort)" \
+	"$(sed -n 's/^\.It .*Fl -\([a-z-]*\).*/\1/p' "$srcdir/man/cpi-web.8" | sort)" \
 	"cpi-web --help and cpi-web(8) have the same options"
 is "$(cpi-web --nosuch >/dev/null 2>&1; echo $?) $(cpi-web --jobs=0 >/dev/null 2>&1; echo $?)" \
 	"2 2" "a wrong option is one"

@@ -4,7 +4,7 @@
 # capabilities, AppArmor's profile is parsed, SELinux's module compiles.
 . "$srcdir/t/tap.sh"
 deploy=$srcdir/deploy unit=$srcdir/daemon/cpid.service.in
-plan 18
+plan 23
 
 # wrong PATTERN REPLACEMENT: what the checker says of a changed DaemonSet.
 wrong()
@@ -67,12 +67,20 @@ for capability in $(sed -n 's/^CapabilityBoundingSet=//p' "$unit"); do
 done >missing
 is "$(cat missing)" '' "AppArmor's profile allows the unit's capabilities"
 
+like "$(paste -s "$deploy/kubernetes/ship/container.yaml")" \
+	'CPI_HOST[[:space:]]*valueFrom:[[:space:]]*fieldRef:[[:space:]]*fieldPath: spec.nodeName' \
+	'the store knows a node by its own name'
+
 if command -v checkmodule >/dev/null && command -v semodule_package >/dev/null; then
-	try "SELinux's module compiles" checkmodule -M -m -o cpid.mod "$deploy/selinux/cpid.te"
-	try 'it becomes a policy package' semodule_package -o cpid.pp -m cpid.mod \
-		-f "$deploy/selinux/cpid.fc"
+	for module in cpid cpi-ship cpi-web; do
+		name=$(echo $module | tr - _)
+		try "SELinux's module for $module compiles" checkmodule -M -m -o "$name.mod" \
+			"$deploy/selinux/$name.te"
+		try 'it becomes a policy package' semodule_package -o "$name.pp" -m "$name.mod" \
+			-f "$deploy/selinux/$name.fc"
+	done
 else
-	skip 2 'checkmodule is missing'
+	skip 6 'checkmodule is missing'
 fi
 
 # units SECTION NAME: the units that a section of the specification names for a package.

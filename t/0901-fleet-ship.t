@@ -40,8 +40,8 @@ await grep -q asked silent.out || bail 'nothing was asked'
 kill "$(cat silent.pid)"
 within 30 test -s silent.status
 is "$(cat silent.status)" 0 'a signal ends it while a store is silent'
-is "$(cpi-ship --help | sed -n 's/^  --\([a-z]*\).*/\1/p' | sort)" \
-	"$(sed -n 's/^\.It Fl -\([a-z]*\).*/\1/p' "$srcdir/man/cpi-ship.8" | sort)" \
+is "$(cpi-ship --help | sed -n 's/^  .\{4\}--\([a-z]*\).*/\1/p' | sort)" \
+	"$(sed -n 's/^\.It .*Fl -\([a-z]*\).*/\1/p' "$srcdir/man/cpi-ship.8" | sort)" \
 	'cpi-ship(8) describes the options'
 is "$(cpi-ship --version)" "$(cpi --version | sed 's/^cpi /cpi-ship /')" 'it has the version of cpi'
 

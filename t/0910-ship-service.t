@@ -7,7 +7,7 @@
 . "$srcdir/t/web.sh"
 PATH="$builddir/ship:$PATH"
 need python3 curl
-plan 28
+plan 38
 unset CPI_STORE
 CPI_SHIP_CONFIG=$PWD/ship.conf
 export CPI_SHIP_CONFIG
@@ -47,19 +47,20 @@ store = clickhouse://store:8123/c;d
 like "$(checked)" '^2 .*no name of a database' 'the store of a file is looked at'
 mkdir ship.conf.d
 printf '[cpi-ship]\nstore = clickhouse://store:8123/cpi\n' >ship.conf.d/store.conf
-is "$(checked)" '0 ' 'a later file replaces what was wrong'
-like "$(checked --store clickhouse://a/b --every 0s)" '^2 .*--every=0s' 'the command line is looked at, too'
+like "$(checked)" '^0 store  *clickhouse://store:8123/cpi  *.*/ship.conf.d/store.conf:2$' \
+	'a later file replaces what was wrong'
+like "$(checked --store clickhouse://a/b --every 0s)" '^2 .*--every: "0s"' 'the command line is looked at, too'
 like "$(cpi-ship --config nowhere.conf --check-config 2>&1)" 'nowhere.conf' \
 	'a file that --config names has to exist'
 
 # Each option once, commented out, with its default.
 example=$srcdir/ship/cpi-ship.conf
 is "$(sed -n 's/^#\([a-z-]*\) =.*/\1/p' "$example" | sort)" "$(cpi-ship --help |
-	sed -n 's/^  --\([a-z-]*\).*/\1/p' | grep -vx 'config\|check-config\|once\|help\|version' | sort)" \
+	sed -n 's/^  .\{4\}--\([a-z-]*\).*/\1/p' | grep -vx 'config\|check-config\|once\|help\|version' | sort)" \
 	'the example has every option of a file'
 sed 's/^#\([a-z-]* =\)/\1/' "$example" >all.conf
-is "$(CPI_STORE=clickhouse://store/cpi cpi-ship --config all.conf --check-config 2>&1)" '' \
-	'all settings of the example are valid'
+try 'all settings of the example are valid' env CPI_STORE=clickhouse://store/cpi \
+	cpi-ship --config all.conf --check-config
 
 # ---- a store that is away ----
 "$builddir/t/mkdb" t.db "$builddir/t/target" >/dev/null || bail 'mkdb failed'
@@ -70,7 +71,7 @@ store = clickhouse://127.0.0.1:$1/cpi
 db = $PWD/t.db
 .
 rm -r ship.conf.d
-mkdir run
+mkdir -p run/cpi-ship
 mkfifo manager
 "$builddir/t/cpid_peer" notify notify.sock >manager &
 tap_pids="$tap_pids $!"
@@ -86,7 +87,7 @@ heard()
 	return 1
 }
 heard bound || bail 'no service manager'
-NOTIFY_SOCKET=$PWD/notify.sock WATCHDOG_USEC=2000000 RUNTIME_DIRECTORY=$PWD/run \
+NOTIFY_SOCKET=$PWD/notify.sock WATCHDOG_USEC=2000000 RUNTIME_DIRECTORY=$PWD/run/cpi-ship \
 	cpi-ship >ship.log 2>&1 3<&- &
 ship_pid=$!
 tap_pids="$tap_pids $ship_pid"
@@ -96,29 +97,63 @@ try 'it notifies the watchdog' heard WATCHDOG=1
 # series: the file's, sorted; a strict parser reads it.
 series()
 {
-	"$srcdir/t/prometheus_check.py" <run/metrics.prom >series
+	"$srcdir/t/prometheus_check.py" <run/cpi-ship/metrics.prom >series
 }
 try 'a strict parser accepts the metrics' series
-is "$(stat -c %a run/metrics.prom)" 644 'everyone may read them'
+is "$(stat -c %a run/cpi-ship/metrics.prom)" 644 'everyone may read them'
 # value NAME
 value()
 {
 	awk -v name="cpi_ship_$1" '$1 == name { print $2 + 0 }' series
 }
 is "$(value up) $(value store_failing) $(value epochs_total)" '1 1 0' 'they say that the store fails'
-web_start --db t.db --ship-metrics=run/metrics.prom
+web_start --db t.db --ship-metrics=run/cpi-ship/metrics.prom
 get metrics >metrics.out
 like "$(cat metrics.out)" '^cpi_ship_store_failing 1$' 'cpi-web serves them'
 try 'what it serves is one set of metrics' "$srcdir/t/prometheus_check.py" <metrics.out
 web_stop
-{ cat run/metrics.prom && echo 'foreign 0'; } >foreign.prom
+{ cat run/cpi-ship/metrics.prom && echo 'foreign 0'; } >foreign.prom
 web_start --db t.db --ship-metrics=foreign.prom
 is "$(get metrics | grep -c '^foreign 0')" 0 'cpi-web takes only metrics of cpi-ship from the file'
 web_stop
+
+# ---- a reload ----
+# in_force OPTION: its value and origin, as 'cpi config' says.
+in_force()
+{
+	CPI_RUN=$PWD/run cpi config --socket none --format=csv | tr -d '\r' | sed -n "s|$PWD/||g; s/^cpi-ship,$1,//p"
+}
+# reload: the lines of the configuration from now on, which it is told to read.
+reload()
+{
+	config
+	kill -HUP "$ship_pid"
+	heard 'RELOADING=1*' && heard READY=1
+}
+is "$(in_force every)" '1m,default' 'cpi config shows a default'
+is "$(in_force store)" "clickhouse://127.0.0.1:$1/cpi,ship.conf:2" 'cpi config shows a value of the file'
+reload <<.
+every = 7m
+store = clickhouse://127.0.0.1:$1/other
+db = $PWD/other.db
+.
+is $? 0 'a reload tells the service manager its begin and end'
+is "$(in_force every) $(in_force store)" "7m,ship.conf:2 clickhouse://127.0.0.1:$1/other,ship.conf:3" \
+	'a reload takes another time and another store'
+is "$(in_force db)" t.db,ship.conf:3 'a reload leaves the database'
+like "$(cat ship.log)" 'changed: store every' 'the log says what a reload has changed'
+like "$(cat ship.log)" 'need a restart: db' 'the log says what needs a restart'
+reload <<.
+every = never
+.
+is "$? $(in_force every)" '0 7m,ship.conf:2' 'a reload of a wrong file changes nothing'
+try 'it goes on after it' heard 'STATUS=the store fails since*epochs wait in the database'
+
 kill -TERM "$ship_pid"
 try 'it announces its end' heard STOPPING=1
 wait "$ship_pid"
-is "$? $(ls -A run)" '0 ' 'at its end it removes the metrics'
+is "$? $(ls -A run/cpi-ship)" '0 ' 'at its end it removes the metrics'
+config </dev/null
 
 # ---- a store that is silent ----
 mkfifo end
@@ -152,7 +187,7 @@ exec 7>&-
 # ---- a store that is there ----
 lacks=$(store_lacks old)
 if [ -n "$lacks" ]; then
-	skip 6 "$lacks"
+	skip 7 "$lacks"
 	exit
 fi
 store_start old store
@@ -179,12 +214,12 @@ await test -s dead || bail 'no dead server'
 cpi fleet hosts --db "clickhouse://127.0.0.1:$(cat dead),127.0.0.1:$store_port/cpi" >out 2>&1
 is "$?" 0 'after a host that is off the next one is asked' || note "$(cat out)"
 exec 7>&-
-RUNTIME_DIRECTORY=$PWD/run cpi-ship >ship.log 2>&1 3<&- &
+RUNTIME_DIRECTORY=$PWD/run/cpi-ship cpi-ship >ship.log 2>&1 3<&- &
 ship_pid=$!
 tap_pids="$tap_pids $ship_pid"
 is_level()
 {
-	[ -e run/metrics.prom ] && series && [ "$(value store_failing)" = 0 ] &&
+	[ -e run/cpi-ship/metrics.prom ] && series && [ "$(value store_failing)" = 0 ] &&
 		[ "$(value epochs_total)" -gt 0 ] &&
 		[ "$(value level_timestamp_seconds)" -gt "$(value start_timestamp_seconds)" ]
 }
@@ -193,6 +228,9 @@ sed 's/^/# /' series
 is "$(value epochs_total)" "$(store_db=cpi store_sql 'SELECT count() FROM epoch')" \
 	'as many epochs are there as they say'
 bound "$(value sent_bytes_total)" '>' 100 'bytes are counted'
+cpi-ship --once --host node-7 >once.log 2>&1
+is "$? $(store_db=cpi store_sql "SELECT count() FROM epoch WHERE host IN (SELECT number FROM host WHERE name = 'node-7')")" \
+	"0 $(value epochs_total)" 'with another name of the machine the store has its epochs by that'
 kill -KILL "$ship_pid"
 wait "$ship_pid" 2>/dev/null
 series

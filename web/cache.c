@@ -99,9 +99,14 @@ void cache_put(struct cache *c, const struct job_key *key, struct reply *reply)
 		remove_entry(c, c->oldest);
 }
 
-void cache_fini(struct cache *c)
+void cache_clear(struct cache *c)
 {
 	while (c->oldest)
 		remove_entry(c, c->oldest);
+}
+
+void cache_fini(struct cache *c)
+{
+	cache_clear(c);
 	hmap_fini(&c->map);
 }

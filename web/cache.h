@@ -24,6 +24,7 @@ struct reply *cache_find(struct cache *c, const struct job_key *key);
 
 /* Keeps an answer that is not there; takes a reference. Nothing if memory is short. */
 void cache_put(struct cache *c, const struct job_key *key, struct reply *reply);
+void cache_clear(struct cache *c); /* of all answers */
 void cache_fini(struct cache *c);
 
 #endif

@@ -38,6 +38,7 @@ struct job {
 	struct content_writer *writer;
 	struct buf messages;
 	uint64_t deadline_ns;
+	bool is_former; /* it began before the options changed */
 	int failure; /* why it was killed: -ETIMEDOUT, -ECANCELED, -EFBIG, …; or 0 */
 };
 
@@ -229,7 +230,7 @@ static void answer(struct job *job, int status)
 
 	jobs->nr_done += !is_cheap(&job->call);
 	jobs->nr_failed += !reply || reply->status >= 500;
-	if (reply)
+	if (reply && !job->is_former)
 		jobs->finished(jobs, &job->key, reply);
 	next = job->waiters;
 	job->waiters = NULL;
@@ -355,7 +356,8 @@ static struct job *find_job(const struct jobs *jobs, const struct job_key *key)
 {
 	struct job *job = jobs->first;
 
-	while (job && (memcmp(&job->key, key, sizeof(*key)) || job->failure))
+	while (job &&
+	       (memcmp(&job->key, key, sizeof(*key)) || job->failure || job->is_former))
 		job = job->next;
 	return job;
 }
@@ -424,6 +426,12 @@ void jobs_leave(struct job_waiter *w)
 	jobs->nr_queued--;
 	free_job(job);
 	start_some(jobs);
+}
+
+void jobs_options_changed(struct jobs *jobs)
+{
+	for (struct job *job = jobs->first; job; job = job->next)
+		job->is_former = true;
 }
 
 /* A process that waits for a device does not die at once: its waiters are told. */

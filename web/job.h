@@ -70,6 +70,10 @@ void jobs_leave(struct job_waiter *w);
 /* Ends jobs whose time is over; to be called once a second. */
 void jobs_tick(struct jobs *jobs, uint64_t now_ns);
 
+/* The options have changed: answers to questions of before are only for their waiters.
+ */
+void jobs_options_changed(struct jobs *jobs);
+
 /* Ends all; waiters get no reply. */
 void jobs_fini(struct jobs *jobs);
 

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "service/options_publish.h"
 #include "service/signals.h"
 #include "tools/ui/cmd.h"
 #include "web/browser.h"
@@ -23,6 +24,14 @@
 
 #define DEFAULT_LISTEN "127.0.0.1:0"
 #define FILES_OF_JOB   3
+
+struct web {
+	struct web_options options;
+	int argc; /* the command line, which a reload reads again */
+	char **argv;
+	struct tls tls;
+	struct service_published published;
+};
 
 static int make_token(char out[SERVER_TOKEN_SIZE])
 {
@@ -131,17 +140,60 @@ static void raise_file_limit(const struct server_config *c)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int serve(struct web_options *o)
+static void publish(const struct web *w)
+{
+	service_publish(&w->published, web_options_program(), &w->options.settings);
+}
+
+static int take_options(struct web *w, struct web_options *now)
+{
+	struct buf changed = { 0 }, left = { 0 };
+	int err = service_options_compare(web_options_program(), &w->options.settings,
+					  &now->settings, &changed, &left);
+
+	if (!err)
+		err = web_options_take(&w->options, now);
+	if (!err)
+		log_info("config: changed:%s",
+			 changed.len ? buf_str(&changed) : " nothing");
+	if (left.len)
+		log_warn("config: these changes need a restart:%s", buf_str(&left));
+	buf_fini(&changed);
+	buf_fini(&left);
+	return err;
+}
+
+/* A wrong configuration changes nothing. 0, or why cpi-web cannot go on. */
+static int reload(void *ctx)
+{
+	struct web *w = ctx;
+	struct web_options now;
+	int err = 0;
+
+	if (web_options_read(w->argc, w->argv, &now))
+		log_err("config: what was in force stays");
+	else
+		err = take_options(w, &now);
+	web_options_fini(&now);
+	if (!err)
+		publish(w);
+	return err;
+}
+
+static int serve(struct web *w)
 {
 	struct server *s = NULL;
 	int signals = signals_open();
-	int err = signals < 0 ? signals : server_new(&o->server, &s);
+	int err = signals < 0 ? signals : server_new(&w->options.server, &s);
 
 	if (!err) {
-		show_address(o);
-		err = server_run(s, signals);
+		service_publish_open(&w->published);
+		publish(w);
+		show_address(&w->options);
+		err = server_run(s, signals, reload, w);
 	}
 	server_free(s);
+	service_publish_close(&w->published);
 	if (signals >= 0)
 		close(signals);
 	return err;
@@ -162,8 +214,9 @@ static int load_secrets(struct web_options *o, struct tls *tls)
 	return err;
 }
 
-static int run(struct web_options *o)
+static int run(struct web *w)
 {
+	struct web_options *o = &w->options;
 	char token[SERVER_TOKEN_SIZE], folder[PATH_MAX];
 	int err = open_sockets(o);
 
@@ -180,29 +233,35 @@ static int run(struct web_options *o)
 	o->server.jobs.folder = folder;
 	o->server.jobs.dbs = &o->server.dbs;
 	raise_file_limit(&o->server);
-	err = serve(o);
+	err = serve(w);
 	remove_folder(folder);
 	return err;
 }
 
+static int load_and_run(struct web *w)
+{
+	int err = load_secrets(&w->options, &w->tls);
+
+	return err ? err : run(w);
+}
+
 int main(int argc, char **argv)
 {
-	struct tls tls = { .ca = { 0 } };
-	struct web_options o;
+	struct web w = { .argc = argc, .argv = argv, .published = { .dir_fd = -1 } };
 	int err;
 
 	log_set_name("cpi-web");
-	err = web_options_read(argc, argv, &o);
+	err = web_options_read(argc, argv, &w.options);
 	if (err) {
 		err = err < 0 ? EXIT_USAGE : EXIT_OK;
 	} else {
-		err = load_secrets(&o, &tls);
-		if (!err)
-			err = run(&o);
+		err = w.options.check ? service_options_print(web_options_program(),
+							      &w.options.settings)
+				      : load_and_run(&w);
 		err = err ? EXIT_FAIL : EXIT_OK;
 	}
-	passwords_free(o.server.passwords);
-	tls_fini(&tls);
-	web_options_fini(&o);
+	passwords_free(w.options.server.passwords);
+	tls_fini(&w.tls);
+	web_options_fini(&w.options);
 	return err;
 }

@@ -82,5 +82,5 @@ void metrics_put(const struct server *s, struct buf *out)
 	    s->cache.nr_hits);
 	put(out, "cache_misses_total", "counter", "Questions that needed a report.",
 	    s->cache.nr_misses);
-	put_ship(s->ship_metrics, out);
+	put_ship(s->config->ship_metrics, out);
 }

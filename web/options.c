@@ -51,43 +51,10 @@ static int set_size(void *member, const char *text)
 	return size_parse(text, member);
 }
 
-/* clang-format off */
-static const struct service_option records[] = {
-	SERVICE_OPTION_CONFIG,
-	{ "db", "FILE", "show this database; may be given again", service_add_text, AT(server.dbs), false },
-	{ "socket", "PATH", "cpid's control socket", service_set_given, AT(server.jobs.socket), false },
-	{ "listen", "ADDRESS", "ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH", service_set_given, AT(listen), false },
-	{ "host", "NAME", "a name of this server that a Host header may have", service_add_text, AT(server.hosts), false },
-	{ "certificate", "FILE", "use TLS with this certificate on ports", service_set_text, AT(tls.certificate), false },
-	{ "key", "FILE", "its private key", service_set_text, AT(tls.key), false },
-	{ "client-ca", "FILE", "let in clients with a certificate of this CA", service_set_text, AT(tls.ca), false },
-	{ "passwords", "FILE", "let in the users of this file", service_set_text, AT(passwords), false },
-	{ "no-source", NULL, "read no source files for reports", service_set_flag, AT(server.jobs.no_source), false },
-	{ "open", NULL, "show the page in a browser", service_set_flag, AT(open), false },
-	{ "jobs", "N", "make at most N reports at a time", set_jobs, AT(server.jobs.max_running), false },
-	{ "patience", "SECONDS", "end a report that takes longer (default: 60)", set_patience, AT(server.jobs.patience_s), false },
-	{ "memory", "SIZE", "end a report that takes more memory (default: 2G)", set_size, AT(server.jobs.max_memory), false },
-	{ "cache", "SIZE", "keep so many bytes of answers (default: 32M)", set_size, AT(server.cache_bytes), false },
-	{ "ship-metrics", "FILE", "the metrics of cpi-ship, which /metrics has as well", service_set_text, AT(server.ship_metrics), false },
-	{ "cpi", "PATH", "the program that makes the reports", set_program, AT(server.jobs.cpi), false },
-	SERVICE_OPTION_HELP,
-	SERVICE_OPTION_VERSION,
-};
-/* clang-format on */
-
-static const struct service_program program = {
-	.name = "cpi-web",
-	.about =
-		"Serves a page about where the machine's time went, and the reports as "
-		"JSON.",
-	.file = WEB_CONFIG_FILE,
-	.env = "CPI_WEB_CONFIG",
-	.options = records,
-	.nr = sizeof(records) / sizeof(records[0]),
-};
-
-static void set_defaults(struct web_options *o)
+static void init(void *options)
 {
+	struct web_options *o = options;
+
 	*o = (struct web_options){ 0 };
 	o->server.cache_bytes = 32 << 20;
 	o->server.ship_metrics = SHIP_METRICS;
@@ -104,6 +71,49 @@ static void set_defaults(struct web_options *o)
 		.max_gzip = 8 << 20,
 		.patience_s = 60,
 	};
+}
+
+/* clang-format off */
+static const struct service_option records[] = {
+	SERVICE_OPTION_CONFIG,
+	SERVICE_OPTION_CHECK(AT(check)),
+	{ "db", 0, "FILE", NULL, SERVICE_LIST | SERVICE_RELOADS, service_add_text, "show this database; may be given again", AT(server.dbs) },
+	{ "socket", 0, "PATH", NULL, SERVICE_RELOADS, service_set_given, "cpid's control socket", AT(server.jobs.socket) },
+	{ "listen", 0, "ADDRESS", NULL, 0, service_set_given, "ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH", AT(listen) },
+	{ "host", 0, "NAME", NULL, SERVICE_LIST | SERVICE_RELOADS, service_add_text, "a name of this server that a Host header may have", AT(server.hosts) },
+	{ "certificate", 0, "FILE", NULL, 0, service_set_text, "use TLS with this certificate on ports", AT(tls.certificate) },
+	{ "key", 0, "FILE", NULL, 0, service_set_text, "its private key", AT(tls.key) },
+	{ "client-ca", 0, "FILE", NULL, 0, service_set_text, "let in clients with a certificate of this CA", AT(tls.ca) },
+	{ "passwords", 0, "FILE", NULL, 0, service_set_text, "let in the users of this file", AT(passwords) },
+	{ "no-source", 0, NULL, "no", SERVICE_RELOADS, service_set_flag, "read no source files for reports", AT(server.jobs.no_source) },
+	{ "open", 0, NULL, "no", 0, service_set_flag, "show the page in a browser", AT(open) },
+	{ "jobs", 0, "N", NULL, SERVICE_RELOADS, set_jobs, "make at most N reports at a time", AT(server.jobs.max_running) },
+	{ "patience", 0, "SECONDS", "60", SERVICE_RELOADS, set_patience, "end a report that takes longer", AT(server.jobs.patience_s) },
+	{ "memory", 0, "SIZE", "2G", SERVICE_RELOADS, set_size, "end a report that takes more memory", AT(server.jobs.max_memory) },
+	{ "cache", 0, "SIZE", "32M", SERVICE_RELOADS, set_size, "keep so many bytes of answers", AT(server.cache_bytes) },
+	{ "ship-metrics", 0, "FILE", SHIP_METRICS, SERVICE_RELOADS, service_set_text, "the metrics of cpi-ship, which /metrics has as well", AT(server.ship_metrics) },
+	{ "cpi", 0, "PATH", CPI_PROGRAM, SERVICE_RELOADS, set_program, "the program that makes the reports", AT(server.jobs.cpi) },
+	SERVICE_OPTION_HELP,
+	SERVICE_OPTION_VERSION,
+};
+/* clang-format on */
+
+static const struct service_program program = {
+	.name = "cpi-web",
+	.about =
+		"Serves a page about where the machine's time went, and the reports as "
+		"JSON.",
+	.file = WEB_CONFIG_FILE,
+	.env = "CPI_WEB_CONFIG",
+	.options = records,
+	.nr = sizeof(records) / sizeof(records[0]),
+	.size = sizeof(struct web_options),
+	.init = init,
+};
+
+const struct service_program *web_options_program(void)
+{
+	return &program;
 }
 
 /* Passwords in plain text would be everybody's. */
@@ -124,21 +134,55 @@ static int check_tls(const struct web_options *o)
 	return -EINVAL;
 }
 
-int web_options_read(int argc, char **argv, struct web_options *o)
+/* What the settings leave open. */
+static int complete(struct web_options *o)
 {
-	int err;
+	int err = check_tls(o);
 
-	set_defaults(o);
-	err = service_options_read(&program, argc, argv, o, &o->values);
-	if (!err)
-		err = check_tls(o);
 	if (!err && !o->server.dbs.nr)
 		err = service_add_text(&o->server.dbs, db_default_path());
 	return err;
 }
 
+int web_options_read(int argc, char **argv, struct web_options *o)
+{
+	int err;
+
+	init(o);
+	err = service_options_read(&program, argc, argv, o, &o->settings);
+	return err ? err : complete(o);
+}
+
+/* A running server has parts of its configuration from elsewhere: they stay. */
+static void take_server(struct server_config *c, const struct server_config *now)
+{
+	const char *folder = c->jobs.folder;
+
+	c->dbs = now->dbs;
+	c->hosts = now->hosts;
+	c->jobs = now->jobs;
+	c->jobs.folder = folder;
+	c->jobs.dbs = &c->dbs;
+	c->cache_bytes = now->cache_bytes;
+	c->ship_metrics = now->ship_metrics;
+}
+
+int web_options_take(struct web_options *o, struct web_options *now)
+{
+	struct web_options taken;
+	int err = service_options_take(&program, &o->settings, &now->settings);
+
+	init(&taken);
+	if (!err)
+		err = service_options_set(&program, &o->settings, &taken);
+	if (!err)
+		err = complete(&taken);
+	if (!err)
+		take_server(&o->server, &taken.server);
+	return err;
+}
+
 void web_options_fini(struct web_options *o)
 {
-	service_values_free(o->values);
-	o->values = NULL;
+	service_settings_fini(&o->settings);
 }

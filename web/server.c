@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "service/signals.h"
 #include "web/assets.h"
 #include "web/server_private.h"
 
@@ -223,7 +224,6 @@ int server_new(const struct server_config *config, struct server **out)
 				 .finished = keep_reply };
 	s->conns.config = config->conns;
 	s->cache.max_bytes = config->cache_bytes;
-	s->ship_metrics = config->ship_metrics;
 	err = loop_init(&s->loop);
 	if (err) {
 		free(s);
@@ -291,22 +291,52 @@ static int timeout_ms(const struct server *s)
 	return (int)least;
 }
 
-struct stop {
+struct signals {
 	struct watch watch;
-	struct loop *loop;
+	struct server *server;
+	int (*reload)(void *ctx);
+	void *ctx;
+	int err; /* of a reload */
 };
 
-static void on_stop(struct watch *w, uint32_t events)
+/* Answers depend on the options. */
+static int reload_options(struct signals *signals)
 {
-	container_of(w, struct stop, watch)->loop->stop = true;
+	struct server *s = signals->server;
+	int err = signals->reload(signals->ctx);
+
+	cache_clear(&s->cache);
+	s->cache.max_bytes = s->config->cache_bytes;
+	jobs_options_changed(&s->jobs);
+	return err;
 }
 
-int server_run(struct server *s, int until)
+static void on_signal(struct watch *w, uint32_t events)
 {
-	struct stop stop = { .watch = { .fd = until, .fn = on_stop },
-			     .loop = &s->loop };
+	struct signals *signals = container_of(w, struct signals, watch);
+
+	switch (signals_take(w->fd)) {
+	case SIGNALS_END:
+		signals->server->loop.stop = true;
+		break;
+	case SIGNALS_RELOAD:
+		signals->err = reload_options(signals);
+		if (signals->err)
+			signals->server->loop.stop = true;
+		break;
+	default:
+		break;
+	}
+}
+
+int server_run(struct server *s, int fd, int (*reload)(void *ctx), void *ctx)
+{
+	struct signals signals = { .watch = { .fd = fd, .fn = on_signal },
+				   .server = s,
+				   .reload = reload,
+				   .ctx = ctx };
 	uint64_t next_ns = 0, now_ns;
-	int err = loop_add(&s->loop, &stop.watch, EPOLLIN);
+	int err = loop_add(&s->loop, &signals.watch, EPOLLIN);
 
 	while (!err && !s->loop.stop) {
 		err = loop_once(&s->loop, timeout_ms(s));
@@ -324,6 +354,6 @@ int server_run(struct server *s, int until)
 		err = renew_tls(s);
 		next_ns = now_ns + TICK_MS * NSEC_PER_MSEC;
 	}
-	loop_remove(&s->loop, &stop.watch);
-	return err;
+	loop_remove(&s->loop, &signals.watch);
+	return err ? err : signals.err;
 }

@@ -42,11 +42,18 @@ struct server_config {
 
 struct server;
 
-/* Takes over the sockets on success. 0 or -errno; logged. config must stay. */
+/*
+ * Takes over the sockets on success. 0 or -errno; logged. config must stay;
+ * server_run() says what of it may change.
+ */
 int server_new(const struct server_config *config, struct server **out);
 void server_free(struct server *s); /* accepts NULL */
 
-/* Serves until a descriptor (of signals) can be read. 0 or -errno. */
-int server_run(struct server *s, int until);
+/*
+ * Serves until a signal (service/signals.h) says to end. SIGHUP calls reload, which may
+ * change the configuration but for sockets, TLS and users. 0 or a negative error, also
+ * of reload.
+ */
+int server_run(struct server *s, int signals, int (*reload)(void *ctx), void *ctx);
 
 #endif

@@ -41,8 +41,7 @@ struct server {
 	struct conns conns;
 	struct logins logins;
 	struct cache cache;
-	const char *ship_metrics; /* a file, or NULL */
-	struct tls former_tls;    /* of the listeners' former daemons */
+	struct tls former_tls; /* of the listeners' former daemons */
 	struct server_listener listener[SERVER_MAX_SOCKETS];
 	int nr_listeners;
 	bool is_ending; /* no request is answered, or waits, any more */

@@ -74,7 +74,7 @@ static _Noreturn void run_child(const struct jobs_config *config, char *const *a
 	const struct confine_limits limits = { .with_parent = true,
 					       .memory_bytes = config->max_memory,
 					       .cpu_s = config->patience_s,
-					       .folder = config->folder,
+					       .folder = { config->folder },
 					       .dbs = config->dbs };
 	char *argv[API_MAX_ARGV + 2] = { (char *)"cpi" }, *env[MAX_ENV];
 	sigset_t none;

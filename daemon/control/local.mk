@@ -5,7 +5,5 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/control/control_request.c daemon/control/control_server.c \
 	daemon/control/metrics.c daemon/control/metrics.h \
 	daemon/control/options.c daemon/control/options.h \
-	daemon/control/options_private.h daemon/control/options_read.c \
-	daemon/control/options_reload.c daemon/control/status_parts.c \
-	daemon/control/status_parts.h
+	daemon/control/status_parts.c daemon/control/status_parts.h
 EXTRA_DIST += daemon/control/README.md

@@ -153,17 +153,12 @@ static void tell_reloading(void)
 	tell_manager(text);
 }
 
-static void put_option(void *ctx, const char *name, const char *value, const char *from)
-{
-	buf_printf(ctx, "option_%s %s\noption_%s_from %s\n", name, value, name, from);
-}
-
 /* The status has what is in force, for cpi config. */
 static void publish_options(struct daemon *d)
 {
 	struct buf text = { 0 };
 
-	if (!options_each(d->options, put_option, &text) && !text.err)
+	if (!service_options_describe(options_program(), &d->options->settings, &text))
 		control_describe(d->control, &text);
 	buf_fini(&text);
 }
@@ -171,7 +166,8 @@ static void publish_options(struct daemon *d)
 static int take_options(struct daemon *d, struct options *now)
 {
 	struct buf changed = { 0 }, left = { 0 };
-	int err = options_compare(d->options, now, &changed, &left);
+	int err = service_options_compare(options_program(), &d->options->settings,
+					  &now->settings, &changed, &left);
 
 	if (!err && changed.len)
 		err = session_reconfigure(d->session, &now->session);
@@ -411,7 +407,6 @@ static int run_daemon(int argc, char **argv, struct options *o)
 	d.heartbeat.ctx = &d;
 
 	umask(0027);
-	log_set_name("cpid");
 	if (o->verbose)
 		log_set_level(LOG_LEVEL_DEBUG);
 	err = start(&d);
@@ -419,12 +414,6 @@ static int run_daemon(int argc, char **argv, struct options *o)
 		err = loop(&d);
 	stop_err = stop(&d);
 	return err ? err : stop_err;
-}
-
-static void print_option(void *ctx, const char *name, const char *value,
-			 const char *from)
-{
-	printf("%-16s  %-40s  %s\n", name, value, from);
 }
 
 #ifdef HAVE_MALLOPT
@@ -451,21 +440,16 @@ int main(int argc, char **argv)
 
 	occupy_standard_fds();
 	give_tables_pages_of_their_own();
+	log_set_name("cpid");
 	err = options_parse(argc, argv, &o);
-	if (err) {
-		code = err == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
-	} else if (o.action == OPTIONS_HELP) {
-		options_help(stdout);
+	if (!err && o.check)
+		err = service_options_print(options_program(), &o.settings);
+	else if (!err)
+		err = run_daemon(argc, argv, &o);
+	else if (err == -EINVAL)
+		code = EXIT_USAGE;
+	if (err >= 0)
 		code = EXIT_SUCCESS;
-	} else if (o.action == OPTIONS_VERSION) {
-		puts("cpid " PACKAGE_VERSION);
-		code = EXIT_SUCCESS;
-	} else if (o.action == OPTIONS_CHECK_CONFIG) {
-		code = options_each(&o, print_option, NULL) ? EXIT_FAILURE
-							    : EXIT_SUCCESS;
-	} else {
-		code = run_daemon(argc, argv, &o) ? EXIT_FAILURE : EXIT_SUCCESS;
-	}
 	options_fini(&o);
 	return code;
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * options.c - what each option of cpid means: one record for each
- *
- * The command line's table, the names in configuration files, the help and the list of
- * what is in force are made from the records, so that they cannot disagree.
- * options_read.c finds the values.
  */
 #include "config.h"
 
@@ -12,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +17,6 @@
 #include "base/size.h"
 #include "base/times.h"
 #include "daemon/collect/eventperiod.h"
-#include "daemon/control/options_private.h"
 #include "db/profile/context.h"
 
 #define LEAST_PERCENT   1e-4
@@ -50,26 +46,30 @@ static int parse_interval(const char *text, uint64_t *out)
 	return 0;
 }
 
-static int set_db(struct options *o, const char *text)
+static int set_db(void *options, const char *text)
 {
+	struct options *o = options;
 	o->session.db_path = text;
 	return *text ? 0 : -EINVAL;
 }
 
-static int set_socket(struct options *o, const char *text)
+static int set_socket(void *options, const char *text)
 {
+	struct options *o = options;
 	o->socket = text;
 	return *text ? 0 : -EINVAL;
 }
 
-static int set_log(struct options *o, const char *text)
+static int set_log(void *options, const char *text)
 {
+	struct options *o = options;
 	o->log = text;
 	return *text ? 0 : -EINVAL;
 }
 
-static int set_metrics(struct options *o, const char *text)
+static int set_metrics(void *options, const char *text)
 {
+	struct options *o = options;
 	o->metrics = text;
 	return *text ? 0 : -EINVAL;
 }
@@ -91,8 +91,9 @@ static int add_event(struct options *o, const char *name, size_t len)
 }
 
 /* Between slashes a comma is part of the name: "cpu/event=0x3c,umask=0/,cycles". */
-static int add_events(struct options *o, const char *text)
+static int add_events(void *options, const char *text)
 {
+	struct options *o = options;
 	const char *start = text;
 	bool in_slashes = false;
 	int err;
@@ -109,13 +110,15 @@ static int add_events(struct options *o, const char *text)
 	}
 }
 
-static int set_freq(struct options *o, const char *text)
+static int set_freq(void *options, const char *text)
 {
+	struct options *o = options;
 	return parse_rate(text, SESSION_MAX_HZ, &o->session.hz);
 }
 
-static int set_budget(struct options *o, const char *text)
+static int set_budget(void *options, const char *text)
 {
+	struct options *o = options;
 	double percent;
 
 	if (number_parse_real(text, "%", LEAST_PERCENT, 100, &percent))
@@ -124,8 +127,9 @@ static int set_budget(struct options *o, const char *text)
 	return 0;
 }
 
-static int set_stacks(struct options *o, const char *text)
+static int set_stacks(void *options, const char *text)
 {
+	struct options *o = options;
 	static const char *const names[] = { [SESSION_STACKS_OFF] = "off",
 					     [SESSION_STACKS_FP] = "fp",
 					     [SESSION_STACKS_DWARF] = "dwarf" };
@@ -139,13 +143,15 @@ static int set_stacks(struct options *o, const char *text)
 	return -EINVAL;
 }
 
-static int set_stacks_freq(struct options *o, const char *text)
+static int set_stacks_freq(void *options, const char *text)
 {
+	struct options *o = options;
 	return parse_rate(text, SESSION_STACKS_MAX_HZ, &o->session.stacks.hz);
 }
 
-static int set_stacks_copy(struct options *o, const char *text)
+static int set_stacks_copy(void *options, const char *text)
 {
+	struct options *o = options;
 	uint64_t bytes;
 	int err = size_parse(text, &bytes);
 
@@ -155,18 +161,21 @@ static int set_stacks_copy(struct options *o, const char *text)
 	return 0;
 }
 
-static int set_windows(struct options *o, const char *text)
+static int set_windows(void *options, const char *text)
 {
+	struct options *o = options;
 	return parse_rate_or_off(text, SESSION_WINDOWS_MAX_HZ, &o->session.windows.hz);
 }
 
-static int set_windows_memory(struct options *o, const char *text)
+static int set_windows_memory(void *options, const char *text)
 {
+	struct options *o = options;
 	return size_parse(text, &o->session.windows.bytes);
 }
 
-static int add_windows_exclude(struct options *o, const char *text)
+static int add_windows_exclude(void *options, const char *text)
 {
+	struct options *o = options;
 	struct session_config *s = &o->session;
 	enum windowexclude_what what;
 	const char *value;
@@ -178,8 +187,9 @@ static int add_windows_exclude(struct options *o, const char *text)
 	return 0;
 }
 
-static int set_collector(struct options *o, const char *text)
+static int set_collector(void *options, const char *text)
 {
+	struct options *o = options;
 	static const char *const names[] = { "auto", "kmod", "bpf", "perf" };
 
 	o->session.collector = text;
@@ -190,46 +200,54 @@ static int set_collector(struct options *o, const char *text)
 	return -EINVAL;
 }
 
-static int set_sweep(struct options *o, const char *text)
+static int set_sweep(void *options, const char *text)
 {
+	struct options *o = options;
 	return parse_interval(text, &o->session.sweep_ns);
 }
 
-static int set_flush(struct options *o, const char *text)
+static int set_flush(void *options, const char *text)
 {
+	struct options *o = options;
 	return parse_interval(text, &o->session.flush_ns);
 }
 
-static int set_epoch(struct options *o, const char *text)
+static int set_epoch(void *options, const char *text)
 {
+	struct options *o = options;
 	return time_parse_duration(text, &o->session.epoch_ns);
 }
 
-static int set_check(struct options *o, const char *text)
+static int set_check(void *options, const char *text)
 {
+	struct options *o = options;
 	return parse_interval(text, &o->session.check_ns);
 }
 
-static int set_max_memory(struct options *o, const char *text)
+static int set_max_memory(void *options, const char *text)
 {
+	struct options *o = options;
 	return size_parse(text, &o->session.max_memory);
 }
 
-static int set_capture(struct options *o, const char *text)
+static int set_capture(void *options, const char *text)
 {
+	struct options *o = options;
 	if (strcmp(text, "off"))
 		return size_parse(text, &o->session.capture_bytes);
 	o->session.capture_bytes = 0;
 	return 0;
 }
 
-static int set_retain(struct options *o, const char *text)
+static int set_retain(void *options, const char *text)
 {
+	struct options *o = options;
 	return retain_parse(text, &o->session.retain, &o->why);
 }
 
-static int set_by(struct options *o, const char *text)
+static int set_by(void *options, const char *text)
 {
+	struct options *o = options;
 	unsigned int kinds;
 	int err = context_parse_kinds(text, &kinds);
 
@@ -243,109 +261,94 @@ static int set_by(struct options *o, const char *text)
 	return 0;
 }
 
-static int set_by_process(struct options *o, const char *text)
+static int set_by_process(void *options, const char *text)
 {
+	struct options *o = options;
 	o->session.by |= 1u << CONTEXT_PROCESS;
 	o->session.windows.by_context = true;
 	o->session.by_process = text;
 	return *text ? 0 : -EINVAL;
 }
 
-static int set_group(struct options *o, const char *text)
+static int set_group(void *options, const char *text)
 {
+	struct options *o = options;
 	o->group = text;
 	return *text ? 0 : -EINVAL;
 }
 
-static int set_user(struct options *o, const char *text)
+static int set_user(void *options, const char *text)
 {
+	struct options *o = options;
 	o->user = text;
 	return *text ? 0 : -EINVAL;
 }
 
-/* Of a flag: nothing on the command line, and a word in a file. */
-static int set_verbose(struct options *o, const char *text)
-{
-	static const struct {
-		const char *word;
-		bool value;
-	} words[] = { { "", true },       { "yes", true },  { "true", true },
-		      { "on", true },     { "1", true },    { "no", false },
-		      { "false", false }, { "off", false }, { "0", false } };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(text, words[i].word))
-			continue;
-		o->verbose = words[i].value;
-		return 0;
-	}
-	return -EINVAL;
-}
-
-static int set_config(struct options *o, const char *text)
-{
-	return *text ? 0 : -EINVAL; /* options_read.c has read it */
-}
-
-static int set_check_config(struct options *o, const char *text)
-{
-	o->action = OPTIONS_CHECK_CONFIG;
-	return 0;
-}
-
-static int set_version(struct options *o, const char *text)
-{
-	o->action = OPTIONS_VERSION;
-	return 0;
-}
-
-static int set_help(struct options *o, const char *text)
-{
-	o->action = OPTIONS_HELP;
-	return 0;
-}
-
 /* clang-format off */
-static const struct option_record records[] = {
-	{ "config", 0, "FILE", NULL, OPTION_ON_LINE, set_config, "read options from FILE and FILE.d/*.conf (default: " CPI_CONFIG_FILE ")" },
-	{ "check-config", 0, NULL, NULL, OPTION_ON_LINE, set_check_config, "check them, print what would be in force, and exit" },
-	{ "db", 0, "FILE", NULL, 0, set_db, "the database (default: $CPI_DB, else /var/lib/cpi/cpi.db)" },
-	{ "socket", 0, "PATH", CPI_CONTROL_SOCKET, 0, set_socket, "the control socket" },
-	{ "log", 0, "FILE", NULL, 0, set_log, "append messages to FILE (default: stderr)" },
-	{ "event", 'e', "EVENT[@PERIOD]", NULL, OPTION_LIST, add_events, "sample EVENT; repeat, or separate by commas" },
-	{ "freq", 'F', "HZ", NULL, OPTION_RELOADS, set_freq, "samples per second and CPU (default: from the budget)" },
-	{ "budget", 0, "PERCENT", "0.5%", OPTION_RELOADS, set_budget, "time that sampling may cost" },
-	{ "check", 0, "TIME", "1m", OPTION_RELOADS, set_check, "between looks at what sampling costs" },
-	{ "collector", 0, "auto|kmod|bpf|perf", "auto", 0, set_collector, "how samples are taken" },
-	{ "stacks", 0, "fp|dwarf|off", "off", 0, set_stacks, "call stacks by frame pointers or unwind tables" },
-	{ "stacks-freq", 0, "HZ", NULL, 0, set_stacks_freq, "call stacks per second and CPU (fp: 49, dwarf: 19)" },
-	{ "stacks-copy", 0, "SIZE", "60K", 0, set_stacks_copy, "with dwarf: copied of each stack" },
-	{ "windows", 0, "HZ|off", "50", 0, set_windows, "windows per second and CPU" },
-	{ "windows-exclude", 0, "WHOM", NULL, OPTION_LIST, add_windows_exclude, "none of comm=GLOB, label=GLOB, or cgroup=PATH" },
-	{ "windows-memory", 0, "SIZE", "24M", 0, set_windows_memory, "for windows' code and tables" },
-	{ "sweep", 0, "TIME", "10s", OPTION_RELOADS, set_sweep, "between sweeps of the tables" },
-	{ "flush", 0, "TIME", "10m", OPTION_RELOADS, set_flush, "between flushes; the end of an epoch is one, too" },
-	{ "epoch", 0, "TIME", "1m", OPTION_RELOADS, set_epoch, "length of an epoch, 0 for one" },
-	{ "retain", 0, "POLICY", RETAIN_DEFAULT, OPTION_RELOADS, set_retain, "how long to keep what" },
-	{ "max-memory", 0, "SIZE", "64M", OPTION_RELOADS, set_max_memory, "limit of the counts kept in memory" },
-	{ "capture", 0, "SIZE|off", "64M", 0, set_capture, "keep code and names, at most so much" },
-	{ "metrics-file", 0, "FILE", NULL, 0, set_metrics, "keep the status there, for Prometheus" },
-	{ "by", 0, "KIND[,KIND...]", "comm,cgroup", OPTION_LIST, set_by, "contexts of profiles, or none" },
-	{ "by-process", 0, "GLOB", NULL, 0, set_by_process, "profiles by process, of these commands" },
-	{ "group", 0, "NAME", NULL, 0, set_group, "group of database and socket (default: cpi, if it exists)" },
-	{ "user", 0, "NAME", NULL, 0, set_user, "run as this user (default: who started it)" },
-	{ "verbose", 'v', NULL, "no", OPTION_RELOADS, set_verbose, "log more" },
-	{ "version", 'V', NULL, NULL, OPTION_ON_LINE, set_version, "print the version and exit" },
-	{ "help", 'h', NULL, NULL, OPTION_ON_LINE, set_help, "print this and exit" },
+static const struct service_option records[] = {
+	SERVICE_OPTION_CONFIG,
+	SERVICE_OPTION_CHECK(offsetof(struct options, check)),
+	{ "db", 0, "FILE", NULL, 0, set_db, "the database (default: $CPI_DB, else /var/lib/cpi/cpi.db)", 0 },
+	{ "socket", 0, "PATH", CPI_CONTROL_SOCKET, 0, set_socket, "the control socket", 0 },
+	{ "log", 0, "FILE", NULL, 0, set_log, "append messages to FILE (default: stderr)", 0 },
+	{ "event", 'e', "EVENT[@PERIOD]", NULL, SERVICE_LIST, add_events, "sample EVENT; repeat, or separate by commas", 0 },
+	{ "freq", 'F', "HZ", NULL, SERVICE_RELOADS, set_freq, "samples per second and CPU (default: from the budget)", 0 },
+	{ "budget", 0, "PERCENT", "0.5%", SERVICE_RELOADS, set_budget, "time that sampling may cost", 0 },
+	{ "check", 0, "TIME", "1m", SERVICE_RELOADS, set_check, "between looks at what sampling costs", 0 },
+	{ "collector", 0, "auto|kmod|bpf|perf", "auto", 0, set_collector, "how samples are taken", 0 },
+	{ "stacks", 0, "fp|dwarf|off", "off", 0, set_stacks, "call stacks by frame pointers or unwind tables", 0 },
+	{ "stacks-freq", 0, "HZ", NULL, 0, set_stacks_freq, "call stacks per second and CPU (fp: 49, dwarf: 19)", 0 },
+	{ "stacks-copy", 0, "SIZE", "60K", 0, set_stacks_copy, "with dwarf: copied of each stack", 0 },
+	{ "windows", 0, "HZ|off", "50", 0, set_windows, "windows per second and CPU", 0 },
+	{ "windows-exclude", 0, "WHOM", NULL, SERVICE_LIST, add_windows_exclude, "none of comm=GLOB, label=GLOB, or cgroup=PATH", 0 },
+	{ "windows-memory", 0, "SIZE", "24M", 0, set_windows_memory, "for windows' code and tables", 0 },
+	{ "sweep", 0, "TIME", "10s", SERVICE_RELOADS, set_sweep, "between sweeps of the tables", 0 },
+	{ "flush", 0, "TIME", "10m", SERVICE_RELOADS, set_flush, "between flushes; the end of an epoch is one, too", 0 },
+	{ "epoch", 0, "TIME", "1m", SERVICE_RELOADS, set_epoch, "length of an epoch, 0 for one", 0 },
+	{ "retain", 0, "POLICY", RETAIN_DEFAULT, SERVICE_RELOADS, set_retain, "how long to keep what", 0 },
+	{ "max-memory", 0, "SIZE", "64M", SERVICE_RELOADS, set_max_memory, "limit of the counts kept in memory", 0 },
+	{ "capture", 0, "SIZE|off", "64M", 0, set_capture, "keep code and names, at most so much", 0 },
+	{ "metrics-file", 0, "FILE", NULL, 0, set_metrics, "keep the status there, for Prometheus", 0 },
+	{ "by", 0, "KIND[,KIND...]", "comm,cgroup", SERVICE_LIST, set_by, "contexts of profiles, or none", 0 },
+	{ "by-process", 0, "GLOB", NULL, 0, set_by_process, "profiles by process, of these commands", 0 },
+	{ "group", 0, "NAME", NULL, 0, set_group, "group of database and socket (default: cpi, if it exists)", 0 },
+	{ "user", 0, "NAME", NULL, 0, set_user, "run as this user (default: who started it)", 0 },
+	{ "verbose", 'v', NULL, "no", SERVICE_RELOADS, service_set_flag, "log more", offsetof(struct options, verbose) },
+	SERVICE_OPTION_VERSION,
+	SERVICE_OPTION_HELP,
 };
 /* clang-format on */
 
-#define NR_RECORDS (sizeof(records) / sizeof(records[0]))
-
-const struct option_record *option_records(size_t *nr)
+static void init(void *options)
 {
-	*nr = NR_RECORDS;
-	return records;
+	options_init(options);
+}
+
+static void fini(void *options)
+{
+	options_fini(options);
+}
+
+static const struct service_program program = {
+	.name = "cpid",
+	.about = "Samples the whole system, all the time, into a database.",
+	.more = "TIME is 500ms, 10s, 5m, 1h or 7d; SIZE is 65536, 64K, 64M or 1G.\n"
+		"POLICY is any of minutely:TIME, hourly:TIME, daily:TIME, size:SIZE, "
+		"or "
+		"all.\n",
+	.file = CPI_CONFIG_FILE,
+	.env = "CPI_CONFIG",
+	.options = records,
+	.nr = sizeof(records) / sizeof(records[0]),
+	.size = sizeof(struct options),
+	.init = init,
+	.fini = fini,
+	.why_at = offsetof(struct options, why),
+};
+
+const struct service_program *options_program(void)
+{
+	return &program;
 }
 
 void options_init(struct options *o)
@@ -362,47 +365,23 @@ void options_init(struct options *o)
 	(void)err;
 }
 
-static void free_settings(struct settings *s)
+int options_parse(int argc, char **argv, struct options *o)
 {
-	for (size_t i = 0; i < s->nr; i++) {
-		free(s->list[i].value);
-		free(s->list[i].file);
-	}
-	free(s->list);
+	options_init(o);
+	return service_options_read(&program, argc, argv, o, &o->settings);
+}
+
+int options_take(struct options *o, struct options *now)
+{
+	o->verbose = now->verbose;
+	return service_options_take(&program, &o->settings, &now->settings);
 }
 
 void options_fini(struct options *o)
 {
 	for (int i = 0; i < SESSION_MAX_EVENTS; i++)
 		free(o->event_names[i]);
-	free_settings(&o->settings);
+	service_settings_fini(&o->settings);
 	buf_fini(&o->why);
 	memset(o, 0, sizeof(*o));
-}
-
-void options_help(FILE *to)
-{
-	fputs("usage: cpid [options]\n"
-	      "\n"
-	      "Samples the whole system, all the time, into a database; see cpid(8).\n"
-	      "\n",
-	      to);
-	for (size_t i = 0; i < NR_RECORDS; i++) {
-		const struct option_record *r = &records[i];
-		int width;
-
-		width = fprintf(to, "  %c%c%s --%s", r->letter ? '-' : ' ',
-				r->letter ? r->letter : ' ', r->letter ? "," : " ",
-				r->name);
-		if (r->arg)
-			width += fprintf(to, "=%s", r->arg);
-		fprintf(to, "%*s%s", width < 30 ? 30 - width : 1, "", r->help);
-		if (r->fallback && r->arg)
-			fprintf(to, " (default: %s)", r->fallback);
-		putc('\n', to);
-	}
-	fputs("\nTIME is 500ms, 10s, 5m, 1h or 7d; SIZE is 65536, 64K, 64M or 1G.\n"
-	      "POLICY is any of minutely:TIME, hourly:TIME, daily:TIME, size:SIZE, or "
-	      "all.\n",
-	      to);
 }

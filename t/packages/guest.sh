@@ -350,6 +350,7 @@ page()
 	note "$(systemd-analyze security cpi-web 2>&1 | tail -n 1)"
 	try 'systemd-analyze security: cpi-web has at most 1.5' \
 		systemd-analyze security --threshold=15 cpi-web
+	reloads cpi-web patience 77
 }
 
 page_answers()
@@ -363,6 +364,46 @@ page_answers()
 		tr -d '\r' <report.out | sed -n '/^$/,$p' | head -n 5 | sed 's/^/# /'
 		journalctl -q -u cpi-web -o cat -n 5 | sed 's/^/# cpi-web: /'
 	}
+}
+
+# set_in SERVICE OPTION: its value and origin, as 'cpi config' says.
+set_in()
+{
+	cpi config --format=csv | tr -d '\r' | sed -n "s/^$1,$2,//p"
+}
+
+# reloads SERVICE OPTION VALUE: a file that sets it, and a reload.
+reloads()
+{
+	mkdir -p "/etc/cpi/$1.conf.d"
+	printf '[%s]\n%s = %s\n' "$1" "$2" "$3" >"/etc/cpi/$1.conf.d/reload.conf"
+	try "systemctl reload $1" systemctl reload "$1"
+	await 10 is_set "$1" "$2" "$3,/etc/cpi/$1.conf.d/reload.conf:2"
+	ok $? "cpi config shows what $1 has from the file" || cpi config | sed 's/^/# /'
+	rm -r "/etc/cpi/$1.conf.d/reload.conf"
+}
+
+is_set()
+{
+	[ "$(set_in "$1" "$2")" = "$3" ]
+}
+
+web_confined()
+{
+	if [ "$(cat /sys/module/apparmor/parameters/enabled)" != Y ]; then
+		skip 'this kernel runs without AppArmor'
+		return
+	fi
+	dpkg-deb --fsys-tarfile repo/cpi-doc_*.deb |
+		tar -xO ./usr/share/doc/cpi/deploy/apparmor/usr.sbin.cpi-web >/etc/apparmor.d/usr.sbin.cpi-web
+	try "AppArmor's profile of cpi-web is loaded" apparmor_parser -r /etc/apparmor.d/usr.sbin.cpi-web
+	systemctl stop cpi-web
+	page_answers 'the confined cpi-web'
+	[ "$(cat "/proc/$(systemctl show -P MainPID cpi-web)/attr/current")" = 'cpi-web (enforce)' ]
+	ok $? 'AppArmor confines cpi-web'
+	dmesg | grep 'apparmor="DENIED"' | grep 'profile="cpi-web' >denials
+	[ ! -s denials ]
+	ok $? 'AppArmor denies cpi-web nothing' || head -n 5 denials | sed 's/^/# /'
 }
 
 ship_metric()
@@ -428,6 +469,7 @@ ships()
 		[ ! -s denials ]
 		ok $? 'AppArmor denies it nothing' || head -n 5 denials | sed 's/^/# /'
 	fi
+	reloads cpi-ship every 7m
 	pid=$(systemctl show -P MainPID cpi-ship)
 	try 'it is installed again' apt-get -qy reinstall cpi-ship
 	[ "$(systemctl show -P MainPID cpi-ship)" != "$pid" ] && systemctl -q is-active cpi-ship
@@ -496,6 +538,7 @@ too_new
 killed
 disk_full
 page
+web_confined
 confined
 ships
 cpi flush

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "daemon/control/options_private.h"
+#include "daemon/control/options.h"
 #include "t/unit/unit.h"
 
 /* Two texts may be equal in different places. */
@@ -20,16 +20,14 @@ static void unify(struct session_config *a, struct session_config *b)
 
 START_TEST(shown_defaults_are_in_force)
 {
-	size_t nr;
-	const struct option_record *records = option_records(&nr);
-	const struct option_record *r = &records[_i];
+	const struct service_option *r = &options_program()->options[_i];
 	struct options untouched, set;
 
-	if ((size_t)_i >= nr || !r->fallback)
+	if (!r->fallback)
 		return;
 	options_init(&untouched);
 	options_init(&set);
-	ck_assert_int_eq(r->set(&set, r->fallback), 0);
+	ck_assert_int_eq(r->set((char *)&set + r->at, r->fallback), 0);
 	ck_assert_str_eq(untouched.socket, set.socket);
 	ck_assert_int_eq(untouched.verbose, set.verbose);
 	unify(&untouched.session, &set.session);
@@ -49,10 +47,9 @@ static Suite *make_suite(void)
 {
 	Suite *s = suite_create("defaults");
 	TCase *tc = tcase_create("defaults");
-	size_t nr;
 
-	option_records(&nr);
-	tcase_add_loop_test(tc, shown_defaults_are_in_force, 0, (int)nr);
+	tcase_add_loop_test(tc, shown_defaults_are_in_force, 0,
+			    (int)options_program()->nr);
 	suite_add_tcase(s, tc);
 	return s;
 }

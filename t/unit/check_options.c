@@ -32,23 +32,39 @@ struct session_config session_config_default(void)
 	};
 }
 
-/* Splits line at spaces, parses it with stderr silenced. */
+/* Sends what is printed to /dev/null. Returns the descriptor of before. */
+static int silence(FILE *stream)
+{
+	int saved;
+
+	fflush(stream);
+	saved = dup(fileno(stream));
+	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stream));
+	return saved;
+}
+
+static void unsilence(FILE *stream, int saved)
+{
+	fflush(stream);
+	dup2(saved, fileno(stream));
+	close(saved);
+}
+
+/* Splits line at spaces, parses it silently. */
 static int parse(const char *line, struct options *o)
 {
 	static char copy[2048];
 	char *argv[MAX_ARGS + 1] = { "cpid" };
-	int argc = 1, saved, err;
+	int argc = 1, out, errors, err;
 
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (char *p = strtok(copy, " "); p && argc < MAX_ARGS; p = strtok(NULL, " "))
 		argv[argc++] = p;
-	fflush(stderr);
-	saved = dup(STDERR_FILENO);
-	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+	out = silence(stdout);
+	errors = silence(stderr);
 	err = options_parse(argc, argv, o);
-	fflush(stderr);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
+	unsilence(stderr, errors);
+	unsilence(stdout, out);
 	return err;
 }
 
@@ -57,7 +73,7 @@ START_TEST(without_options_the_defaults_stand)
 	struct options o;
 
 	ck_assert_int_eq(parse("", &o), 0);
-	ck_assert_int_eq(o.action, OPTIONS_RUN);
+	ck_assert(!o.check);
 	ck_assert_str_eq(o.session.db_path, "default.db");
 	ck_assert_str_eq(o.session.collector, "default");
 	ck_assert_int_eq(o.session.nr_events, 0);
@@ -262,19 +278,21 @@ END_TEST
 
 static const struct {
 	const char *line;
-	enum options_action action;
+	int result; /* 1: it has printed */
+	bool check;
 } actions[] = {
-	{ "--help", OPTIONS_HELP },       { "-h", OPTIONS_HELP },
-	{ "--version", OPTIONS_VERSION }, { "-V", OPTIONS_VERSION },
-	{ "--epoch 0", OPTIONS_RUN },     { "--budget 100", OPTIONS_RUN },
+	{ "--help", 1, false },        { "-h", 1, false },
+	{ "--version", 1, false },     { "-V", 1, false },
+	{ "--epoch 0", 0, false },     { "--budget 100", 0, false },
+	{ "--check-config", 0, true }, { "-v --help", 1, false },
 };
 
-START_TEST(help_and_version_are_actions)
+START_TEST(help_and_version_print_and_end)
 {
 	struct options o;
 
-	ck_assert_int_eq(parse(actions[_i].line, &o), 0);
-	ck_assert_int_eq(o.action, actions[_i].action);
+	ck_assert_int_eq(parse(actions[_i].line, &o), actions[_i].result);
+	ck_assert_int_eq(o.check, actions[_i].check);
 	options_fini(&o);
 }
 END_TEST
@@ -359,7 +377,9 @@ START_TEST(later_files_and_the_command_line_replace_values)
 	ck_assert_int_eq(parse_files(layers[_i].main, layers[_i].first,
 				     layers[_i].second, layers[_i].line, &o),
 			 0);
-	ck_assert_int_eq(options_each(&o, put_value, &values), 0);
+	ck_assert_int_eq(service_options_each(options_program(), &o.settings, put_value,
+					      &values),
+			 0);
 	ck_assert_str_eq(buf_str(&values), layers[_i].values);
 	buf_fini(&values);
 	options_fini(&o);
@@ -398,8 +418,7 @@ START_TEST(a_named_file_has_to_exist)
 
 	ck_assert_int_eq(parse("--config /nonexistent/cpid.conf", &o), -ENOENT);
 	options_fini(&o);
-	ck_assert_int_eq(parse("--config /nonexistent/cpid.conf --help", &o), 0);
-	ck_assert_int_eq(o.action, OPTIONS_HELP);
+	ck_assert_int_eq(parse("--config /nonexistent/cpid.conf --help", &o), 1);
 	options_fini(&o);
 }
 END_TEST
@@ -426,12 +445,16 @@ START_TEST(a_reload_takes_what_can_change)
 	ck_assert_int_eq(parse_files(text, NULL, NULL, "", &o), 0);
 	snprintf(text, sizeof(text), "[cpid]\n%s\n", reloads[_i].after);
 	ck_assert_int_eq(parse_files(text, NULL, NULL, "", &now), 0);
-	ck_assert_int_eq(options_compare(&o, &now, &changed, &left), 0);
+	ck_assert_int_eq(service_options_compare(options_program(), &o.settings,
+						 &now.settings, &changed, &left),
+			 0);
 	ck_assert_int_eq(options_take(&o, &now), 0);
 	options_fini(&now);
 	ck_assert_str_eq(buf_str(&changed), reloads[_i].changed);
 	ck_assert_str_eq(buf_str(&left), reloads[_i].left);
-	ck_assert_int_eq(options_each(&o, put_value, &values), 0);
+	ck_assert_int_eq(service_options_each(options_program(), &o.settings, put_value,
+					      &values),
+			 0);
 	ck_assert_str_eq(buf_str(&values), reloads[_i].values);
 	buf_fini(&values);
 	buf_fini(&changed);
@@ -452,7 +475,7 @@ static Suite *make_suite(void)
 			    NR(events));
 	tcase_add_loop_test(tc, a_size_has_a_unit_or_none, 0, NR(sizes));
 	tcase_add_loop_test(tc, nonsense_is_refused, 0, NR(refused));
-	tcase_add_loop_test(tc, help_and_version_are_actions, 0, NR(actions));
+	tcase_add_loop_test(tc, help_and_version_print_and_end, 0, NR(actions));
 	tcase_add_loop_test(tc, later_files_and_the_command_line_replace_values, 0,
 			    NR(layers));
 	tcase_add_loop_test(tc, a_faulty_file_is_refused, 0, NR(faulty));

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options_private.h - what the files of options.h share
+ */
+#ifndef CPI_SERVICE_OPTIONS_PRIVATE_H
+#define CPI_SERVICE_OPTIONS_PRIVATE_H
+
+#include "service/options.h"
+
+/*
+ * Whether the setting at i is in force: the command line comes before files; of a list,
+ * all values count, else the last one.
+ */
+bool service_setting_in_force(const struct service_program *p,
+			      const struct service_settings *s, size_t i);
+
+/* Prints the help or the version. */
+void service_option_show(const struct service_program *p,
+			 const struct service_option *o);
+
+#endif
