@@ -291,3 +291,21 @@ int pace_find(const struct pace_input *in, struct arena *arena, struct pace **ou
 	*nr = nr_found;
 	return 0;
 }
+
+struct scale_evidence pace_evidence(const struct pace *p, double cycles_per_ns)
+{
+	struct scale_evidence e = { .offset = p->offset,
+				    .kind = SCALE_CYCLES,
+				    .low = p->low * cycles_per_ns,
+				    .likely = p->likely * cycles_per_ns,
+				    .high = p->high * cycles_per_ns,
+				    .first = p->first,
+				    .last = p->last,
+				    .source = "pairs of samples" };
+
+	if (p->likely > 0)
+		return e;
+	e.kind = SCALE_EXECUTIONS;
+	e.high = p->at_most;
+	return e;
+}

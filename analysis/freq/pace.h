@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/freq/scale.h"
 #include "base/arena.h"
 #include "db/profile/edges.h"
 
@@ -61,5 +62,8 @@ struct pace {
  * -ENOMEM. */
 int pace_find(const struct pace_input *in, struct arena *arena, struct pace **out,
 	      size_t *nr);
+
+/* The same as evidence of the procedure's scale. */
+struct scale_evidence pace_evidence(const struct pace *p, double cycles_per_ns);
 
 #endif

@@ -57,24 +57,6 @@ static double samples_at(void *ctx, uint64_t offset)
 	return sum;
 }
 
-static struct scale_evidence evidence_of(const struct pace *p, double cycles_per_ns)
-{
-	struct scale_evidence e = { .offset = p->offset,
-				    .kind = SCALE_CYCLES,
-				    .low = p->low * cycles_per_ns,
-				    .likely = p->likely * cycles_per_ns,
-				    .high = p->high * cycles_per_ns,
-				    .first = p->first,
-				    .last = p->last,
-				    .source = "pairs of samples" };
-
-	if (p->likely > 0)
-		return e;
-	e.kind = SCALE_EXECUTIONS;
-	e.high = p->at_most;
-	return e;
-}
-
 int explainer_add_pace(struct explainer *x, const struct symbol *procedure,
 		       struct explain_input *in)
 {
@@ -101,8 +83,8 @@ int explainer_add_pace(struct explainer *x, const struct symbol *procedure,
 	if (!evidence)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		evidence[i] = evidence_of(&found[i],
-					  in->stream[0].period_cycles / pace.sample_ns);
+		evidence[i] = pace_evidence(&found[i], in->stream[0].period_cycles /
+							       pace.sample_ns);
 	in->evidence = evidence;
 	in->nr_evidence = (int)nr;
 	return 0;

@@ -9,13 +9,12 @@ import re
 import shutil
 import subprocess
 
-from programs import HELD_OUT, TOP, TUNING, make_corpus, make_source
+from programs import HELD_OUT, TOP, TUNING, make_corpus, make_source, make_style
 
 ALL = {**TUNING, **HELD_OUT}
 # callgrind has no AVX-512, and counts each round of a rep instruction.
 PLAIN_CPU = "glibc.cpu.hwcaps=" + ",".join(
     "-" + name for name in "AVX512F AVX512VL AVX512BW AVX512DQ AVX512CD ERMS FSRM".split())
-SECONDS = 80  # of the first epoch
 MOST_SECONDS = 1000
 # Two at a time: where others want the CPUs, too, it is of more use than one for longer.
 LOOP = ('end=$(($(date +%s) + $1)); input=$2; shift 2; while [ $(date +%s) -lt $end ]; '
@@ -41,7 +40,8 @@ class Collection:
         program = ALL[name]
         self.name, self.options = name, options
         self.places = {"CORPUS": os.path.join(folder, "corpus"),
-                       "SOURCE": os.path.join(folder, "source.i")}
+                       "SOURCE": os.path.join(folder, "source.i"),
+                       "STYLE": os.path.join(folder, "style.xsl")}
         self.command = [self.places.get(word, word) for word in program.command]
         self.text = program.text
         # Others run the same programs meanwhile: a name of its own tells this one apart.
@@ -63,6 +63,8 @@ class Collection:
             make_corpus(self.places["CORPUS"], 500_000 if self.options.short else 3_000_000)
         if not os.path.exists(self.places["SOURCE"]):
             make_source(self.places["SOURCE"], self.options.tools)
+        if not os.path.exists(self.places["STYLE"]):
+            make_style(self.places["STYLE"])
         if not os.path.exists(self.counts):
             self.count_exactly()
         if not os.path.exists(self.samples):
@@ -80,7 +82,7 @@ class Collection:
 
     def record_enough(self):
         """In as few epochs as it goes."""
-        seconds = taken = 5 if self.options.short else SECONDS
+        seconds = taken = 5 if self.options.short else self.options.seconds
         self.record(seconds)
         if self.options.steps:
             self.step()

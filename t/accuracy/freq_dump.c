@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * freq_dump [-im] [-w DB [-c COMM] [-a]] FILE - frequencies of FILE's procedures from
- *                                              samples on stdin, and windows in DB
+ * freq_dump [-im] [-w DB [-c COMM] [-ap]] FILE - frequencies of FILE's procedures from
+ *                                               samples on stdin, and windows in DB
  *
  * -c: of one command's windows and samples; -a: each procedure alone, not by the call
- * graph; -m: from samples where the landing model moves them. These are steps of
- * t/accuracy/run's ladder: the product always has the call graph, and never moves.
+ * graph; -p: with pairs of samples; -m: from samples where the landing model moves
+ * them. These are steps of t/accuracy/run's ladder: the product always has the call
+ * graph and pairs, and never moves.
  *
  * A line "OFFSET SAMPLES TAKEN NOT_TAKEN" each, the offset in hexadecimal. Each
  * procedure that a line falls into, be it with 0 samples, is written as
@@ -31,6 +32,7 @@
 
 #include "analysis/explain/callgraph.h"
 #include "analysis/explain/explain.h"
+#include "analysis/freq/pace.h"
 #include "analysis/image/image.h"
 #include "analysis/isa/isa.h"
 #include "base/err.h"
@@ -38,15 +40,18 @@
 #include "report/explain/selected_windows.h"
 
 struct dump {
+	const char *path; /* of the image */
 	struct image *im;
 	struct isa *isa;
 	struct profile *profile, *moved; /* moved: until it is the profile */
-	bool debug, insns, move, alone;
+	bool debug, insns, move, alone, pairs;
 	const char *windows; /* database, or NULL */
 	const char *comm;    /* of the windows; NULL: all */
 	struct selected_windows *selected;
 	const struct explain_windows *at;
 	struct callgraph *calls;
+	struct edges *pace, *starts; /* pairs of the image, or NULL */
+	double sample_ns, clock_hz;
 };
 
 /* Any stream that measures time, alike. */
@@ -69,12 +74,66 @@ static int find_image(void *ctx, const struct query_profile *row)
 	return 0;
 }
 
-static int load_windows(struct dump *d, const char *path)
+/* As explainer_take_pace() of report/explain/explainer_pace.c. */
+static int take_pairs(void *ctx, const struct query_edges *q)
+{
+	struct dump *d = ctx;
+	const bool leaves = q->image.id != q->target.id;
+	struct edges *to = q->kind == EDGES_PACE ? d->pace : d->starts;
+	const struct edge *e;
+	int err = 0;
+	size_t nr;
+
+	if ((q->kind != EDGES_PACE && q->kind != EDGES_PACE_START) ||
+	    strcmp(q->image.desc.name, d->path) || (leaves && q->kind == EDGES_PACE))
+		return 0;
+	e = edges_sorted(q->edges, &nr);
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct edge start = e[i];
+
+		start.to = leaves ? UINT64_MAX : start.to;
+		err = edges_add(to, &start);
+	}
+	return err;
+}
+
+/* The worth of a sample: the mean over all that were taken. */
+static int find_period(struct dump *d, struct db *db, const struct query_epochs *epochs)
+{
+	struct query_streams streams = { 0 };
+	double ns = 0, n = 0;
+	int err = query_streams(db, epochs, NULL, &streams);
+
+	for (size_t i = 0; !err && i < streams.nr; i++) {
+		const struct query_stream *s = &streams.stream[i];
+
+		ns += (double)s->stored * (double)s->desc.mean_period;
+		n += (double)s->stored;
+	}
+	query_streams_fini(&streams);
+	d->sample_ns = n > 0 ? ns / n : 0;
+	d->clock_hz = epochs->nr ? (double)epochs->epoch[0].clock_hz : 0;
+	return err || (d->sample_ns > 0 && d->clock_hz > 0) ? err : -CPI_EFORMAT;
+}
+
+static int load_pairs(struct dump *d, struct db *db, const struct query_epochs *epochs,
+		      const struct query_selection *sel)
+{
+	int err = find_period(d, db, epochs);
+
+	d->pace = edges_new();
+	d->starts = edges_new();
+	if (!err && (!d->pace || !d->starts))
+		err = -ENOMEM;
+	return err ? err : query_edges(db, sel, 0, take_pairs, d);
+}
+
+static int load_windows(struct dump *d)
 {
 	struct query_epochs epochs = { 0 };
 	struct query_selection sel = { .epochs = &epochs,
 				       .context[CONTEXT_COMM] = d->comm };
-	struct search search = { path, 0 };
+	struct search search = { d->path, 0 };
 	struct db *db;
 	int err = db_open(d->windows, DB_READ, &db);
 
@@ -87,6 +146,8 @@ static int load_windows(struct dump *d, const char *path)
 		err = selected_windows_load(db, &sel, amount, NULL, &d->selected);
 	if (!err && search.image)
 		err = selected_windows_image(d->selected, search.image, &d->at);
+	if (!err && d->pairs)
+		err = load_pairs(d, db, &epochs, &sel);
 	query_epochs_fini(&epochs);
 	db_close(db);
 	return err;
@@ -168,16 +229,46 @@ static int move_samples(const struct dump *d, const struct explained *x)
 	return err;
 }
 
+static double samples_at(void *ctx, uint64_t offset)
+{
+	const struct dump *d = ctx;
+
+	return (double)profile_at(d->profile, offset).n;
+}
+
+/* What pairs say of a procedure, in cycles or executions. */
+static int add_evidence(const struct dump *d, const struct symbol *s,
+			struct arena *arena, struct explain_input *in)
+{
+	const struct pace_input pace = { d->pace,   d->starts, samples_at, d->sample_ns,
+					 (void *)d, s->start,  s->end };
+	struct scale_evidence *evidence;
+	struct pace *found;
+	size_t nr;
+	int err = pace_find(&pace, arena, &found, &nr);
+
+	if (err)
+		return err;
+	evidence = arena_array(arena, nr + 1, sizeof(*evidence));
+	if (!evidence)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		evidence[i] = pace_evidence(&found[i], d->clock_hz / 1e9);
+	in->evidence = evidence;
+	in->nr_evidence = (int)nr;
+	return 0;
+}
+
 typedef int (*explained_fn)(const struct dump *d, const struct explained *x);
 
 static int explain(const struct dump *d, const struct symbol *s, explained_fn fn)
 {
-	struct explain_stream stream = { .profile = d->profile,
-					 .landing = LANDING_AFTER_GROUP,
-					 .period_cycles = 1,
-					 .unit = profile_is_weighted(d->profile)
-							 ? WEIGHT_UNIT
-							 : 0 };
+	struct explain_stream stream = {
+		.profile = d->profile,
+		.landing = LANDING_AFTER_GROUP,
+		.period_cycles = d->pace ? d->sample_ns * d->clock_hz / 1e9 : 1,
+		.unit = profile_is_weighted(d->profile) ? WEIGHT_UNIT : 0
+	};
 	struct buf debug = { 0 };
 	struct explain_input in = { .image = d->im,
 				    .isa = d->isa,
@@ -194,7 +285,9 @@ static int explain(const struct dump *d, const struct symbol *s, explained_fn fn
 	int err;
 
 	arena_init(&arena, 0);
-	err = explain_procedure(&in, &arena, &x);
+	err = d->pace ? add_evidence(d, s, &arena, &in) : 0;
+	if (!err)
+		err = explain_procedure(&in, &arena, &x);
 	if (!err)
 		err = fn(d, x);
 	fputs(buf_str(&debug), stderr);
@@ -268,13 +361,15 @@ int main(int argc, char **argv)
 				   .name = argc > 1 ? argv[argc - 1] : "" };
 	int err = -ENOMEM, option;
 
-	while ((option = getopt(argc, argv, "ac:imw:")) != -1) {
+	while ((option = getopt(argc, argv, "ac:impw:")) != -1) {
 		if (option == 'i')
 			d.insns = true;
 		else if (option == 'm')
 			d.move = true;
 		else if (option == 'a')
 			d.alone = true;
+		else if (option == 'p')
+			d.pairs = true;
 		else if (option == 'c')
 			d.comm = optarg;
 		else if (option == 'w')
@@ -285,7 +380,8 @@ int main(int argc, char **argv)
 	d.profile = profile_new();
 	if (!d.profile)
 		goto out;
-	err = d.windows ? load_windows(&d, desc.name) : 0;
+	d.path = desc.name;
+	err = d.windows ? load_windows(&d) : 0;
 	if (err)
 		goto out;
 	err = image_open(&desc, NULL, &d.im);
@@ -300,6 +396,8 @@ out:
 	if (err)
 		fprintf(stderr, "freq_dump: %s: %s\n", desc.name, err_str(err));
 	callgraph_free(d.calls);
+	edges_free(d.pace);
+	edges_free(d.starts);
 	selected_windows_free(d.selected);
 	isa_close(d.isa);
 	image_close(d.im);

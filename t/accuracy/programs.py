@@ -6,6 +6,7 @@ Estimates were tuned on the first set; nothing was chosen by the second one's re
 
 import collections
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,8 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.append(os.path.dirname(HERE))
 import loads  # pylint: disable=wrong-import-position
 
-# The words of a command may be CORPUS, a file of several megabytes, and SOURCE, one of C.
+# The words of a command may be CORPUS, a file of several megabytes, SOURCE, one of C, and
+# STYLE, a stylesheet.
 Program = collections.namedtuple("Program", "command text")
 
 
@@ -118,6 +120,48 @@ HTML = ("<!DOCTYPE html>\n<html><head><title>rows</title></head><body><table>\n"
                   f'<a href="r{i}.html">row <i>{i}</i></a></td></tr>\n' for i in range(30000))
         + "</table></body></html>\n")
 
+PHP = r"""<?php
+$seed = 42; $words = [];
+for ($i = 0; $i < 60000; $i++) {
+  $seed = ($seed * 1103515245 + 12345) & 0x7fffffff; $words[] = "w" . $seed % 5000; }
+$count = array_count_values($words); arsort($count);
+class Node { public $left, $right; function __construct(public $key) {}
+  function add($key) { $side = $key < $this->key ? "left" : "right";
+    if ($this->$side) $this->$side->add($key); else $this->$side = new Node($key); } }
+$root = new Node(2500);
+foreach (array_slice($words, 0, 20000) as $w) $root->add((int)substr($w, 1));
+function fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
+$text = preg_replace_callback('/w(\d)(\d*)/', fn($m) => $m[2] . $m[1], implode(" ", $words));
+echo fib(23), " ", count($count), " ", md5($text), " ", strlen(json_encode($count)), "\n";
+"""
+XSLT = r"""<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
+<xsl:key name="k" match="e" use="@k"/>
+<xsl:template match="/r"><table><xsl:for-each select="e[count(key('k', @k)) &gt; 2]">
+<xsl:sort select="@k"/><xsl:sort select="@id" data-type="number" order="descending"/>
+<tr class="{position() mod 7}"><xsl:apply-templates/><td><xsl:value-of
+select="concat(translate(@k, 'v0123', 'w9876'), '-', string-length(n))"/></td></tr>
+</xsl:for-each></table></xsl:template>
+<xsl:template match="n"><b><xsl:value-of select="normalize-space(.)"/></b></xsl:template>
+</xsl:stylesheet>
+"""
+
+
+def make_lp(rows, columns):
+    """A linear program, as glpsol reads it."""
+    draw = random.Random(7)
+    cost = " + ".join(f"{draw.randrange(20, 60)} x{k}" for k in range(columns))
+    lines = [" + ".join(f"{draw.randrange(1, 98)} x{k}" for k in range(columns)
+                        if draw.random() < 0.3) + f" >= {draw.randrange(500, 3000)}"
+             for _ in range(rows)]
+    return f"Minimize\n o: {cost}\nSubject To\n" + "".join(
+        f" c{i}: {line}\n" for i, line in enumerate(lines)) + "End\n"
+
+
+ROFF = ".ll 60n\n" + "".join(
+    f".sp\n.ti +2n\nParagraph {i} of \\fBmany\\fP has words w{i * 7919 % 1009} that are filled,"
+    f" adjusted and \\fIhyphenated\\fP; extraordinarily {'uncharacteristically ' * (i % 4)}.\n"
+    for i in range(6000))
+
 HELD_OUT = {
     "python": Program(["/usr/bin/python3", "-"], PYTHON),
     "cc1": Program([find_cc1(), "-quiet", "-O2", "-fpreprocessed", "SOURCE", "-o", "-"], ""),
@@ -134,6 +178,10 @@ HELD_OUT = {
     "brotli": Program(["brotli", "-q", "6", "-c", "CORPUS"], ""),
     "tidy": Program(["tidy", "-q"], HTML),
     "ruby": Program(["ruby", "-"], RUBY),
+    "php": Program(["php"], PHP),
+    "xsltproc": Program(["xsltproc", "STYLE", "-"], XML),
+    "glpsol": Program(["glpsol", "--lp", "/dev/stdin"], make_lp(300, 400)),
+    "troff": Program(["troff", "-Tascii"], ROFF),
 }
 
 
@@ -147,6 +195,11 @@ def make_corpus(path, most):
                         out.write(file.read())
         with open("/usr/bin/python3", "rb") as file:
             out.write(file.read(most))
+
+
+def make_style(path):
+    with open(path, "w") as out:
+        out.write(XSLT)
 
 
 def make_source(path, tools):
