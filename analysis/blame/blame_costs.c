@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "analysis/blame/blame_case.h"
+#include "analysis/cfg/loops.h"
 
 #define WIDTH     8.0  /* instructions that retire in a cycle, on the widest core */
 #define LUCKY     0.75 /* of the schedule: real cores are faster here and there */
@@ -42,6 +43,17 @@ struct block_costs {
 	bool *calls;
 };
 
+/* A block while its costs are added up. */
+struct block_scene {
+	struct blame_scene scene;
+	struct loop_nest nest;
+	/*
+	 * Of the current block's executions, the share that is the first one since its
+	 * loop was entered; 1 outside of loops. Then each address may be a new one.
+	 */
+	double entries;
+};
+
 static double granules(struct address a, double granule)
 {
 	return fmin(fabs((double)a.stride) / granule, 1);
@@ -59,35 +71,37 @@ static double step_costs(struct address a, double miss)
 	return miss / 2;
 }
 
-static double load_costs(struct blame_scene *scene, int insn)
+static double load_costs(struct block_scene *at, int insn)
 {
-	const struct address a = blame_address_of(scene, insn);
+	const struct address a = blame_address_of(&at->scene, insn);
+	const double first = at->entries * MEMORY;
 	struct blame_writers stores = { 0 };
 
 	switch (a.walk) {
 	case ADDRESS_FIXED:
-		blame_find_stores(&scene->paths, insn, &stores);
-		return stores.nr ? FORWARD : 0;
+		blame_find_stores(&at->scene.paths, insn, &stores);
+		return first + (stores.nr ? FORWARD : 0);
 	case ADDRESS_NEAR:
-		return NEAR;
+		return first + NEAR;
 	case ADDRESS_STEPS:
-		return step_costs(a, MEMORY);
+		return first + step_costs(a, MEMORY);
 	default:
 		return MEMORY;
 	}
 }
 
-static double store_costs(struct blame_scene *scene, int insn)
+static double store_costs(struct block_scene *at, int insn)
 {
-	const struct address a = blame_address_of(scene, insn);
+	const struct address a = blame_address_of(&at->scene, insn);
+	const double first = at->entries * STORE;
 
 	switch (a.walk) {
 	case ADDRESS_FIXED:
-		return 0;
+		return first;
 	case ADDRESS_NEAR:
-		return NEAR / 2;
+		return first + NEAR / 2;
 	case ADDRESS_STEPS:
-		return step_costs(a, STORE);
+		return first + step_costs(a, STORE);
 	default:
 		return STORE;
 	}
@@ -99,20 +113,20 @@ static bool locks(const struct insn *insn)
 }
 
 /* The most that an instruction may wait beyond the schedule. */
-static double may_wait(struct blame_scene *scene, int i)
+static double may_wait(struct block_scene *at, int i)
 {
-	const struct insn *insn = &scene->in->cfg->insn[i];
-	const struct isa_timing *t = &scene->in->timing[i];
-	double cycles = REFILL * blame_miss_share(scene, i);
+	const struct insn *insn = &at->scene.in->cfg->insn[i];
+	const struct isa_timing *t = &at->scene.in->timing[i];
+	double cycles = REFILL * blame_miss_share(&at->scene, i);
 
 	if (!t->modelled || insn->kind & (INSN_REPEAT | INSN_SYSCALL | INSN_BAD))
 		return insn->kind & INSN_NOP ? 0 : INFINITY;
 	if (insn->kind & (INSN_CALL | INSN_RETURN))
 		return cycles + CALL;
 	if (insn->kind & INSN_LOAD && !(insn->kind & INSN_PREFETCH))
-		cycles += load_costs(scene, i);
+		cycles += load_costs(at, i);
 	if (insn->kind & INSN_STORE)
-		cycles += store_costs(scene, i);
+		cycles += store_costs(at, i);
 	if (locks(insn))
 		cycles += ATOMIC;
 	if (insn->kind & INSN_DIVIDE)
@@ -138,20 +152,51 @@ static double schedule_of(const struct blame_input *in, const struct cfg_block *
 	return cycles;
 }
 
-static void add_block(struct blame_scene *scene, int b, struct block_costs *out)
+/* Whether a block is in the loop of a head. */
+static bool is_inside(const struct loop_nest *nest, int b, int head)
 {
-	const struct blame_input *in = scene->in;
+	int loop = nest->inner[b];
+
+	while (loop != LOOPS_NONE && loop != head)
+		loop = nest->around[loop];
+	return loop == head;
+}
+
+/* How many of a block's executions are the first one of its innermost loop. */
+static double share_of_entries(const struct block_scene *at, int b)
+{
+	const struct cfg *cfg = at->scene.in->cfg;
+	const struct freq *f = at->scene.in->freq;
+	const int head = at->nest.inner[b];
+	double entries;
+
+	if (head == LOOPS_NONE || !(f->block[b] > 0))
+		return 1;
+	entries = f->block[head];
+	for (int i = 0; i < cfg->block[head].nr_in; i++) {
+		const int e = cfg->in[cfg->block[head].first_in + i];
+
+		if (is_inside(&at->nest, cfg->edge[e].from, head))
+			entries -= f->edge[e];
+	}
+	return fmin(fmax(entries / f->block[b], 0), 1);
+}
+
+static void add_block(struct block_scene *at, int b, struct block_costs *out)
+{
+	const struct blame_input *in = at->scene.in;
 	const struct cfg_block *block = &in->cfg->block[b];
 	const double schedule = schedule_of(in, block);
 	double wait = 0, save = 0, nr_locks = 0;
 
+	at->entries = share_of_entries(at, b);
 	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++) {
-		wait += may_wait(scene, i);
+		wait += may_wait(at, i);
 		save += may_save(in, i);
 		nr_locks += locks(&in->cfg->insn[i]);
 		out->calls[b] |= in->cfg->insn[i].kind & (INSN_CALL | INSN_SYSCALL);
 	}
-	if (blame_overflows(&scene->footprints, in->freq->block[b]))
+	if (blame_overflows(&at->scene.footprints, in->freq->block[b]))
 		wait += LATE * (1 + (double)(block->end - block->start) / ADDRESS_LINE);
 	out->issue[b] = block->nr_insns / WIDTH;
 	out->best[b] =
@@ -169,15 +214,17 @@ int blame_costs_find(const struct blame_input *in, struct arena *arena,
 				 arena_array(arena, nr, sizeof(double)),
 				 arena_array(arena, nr, sizeof(double)),
 				 arena_array(arena, nr, sizeof(bool)) };
-	struct blame_scene scene;
+	struct block_scene at;
 	int err = c.issue && c.best && c.usual && c.worst && c.calls
-			  ? blame_scene_init(&scene, in, arena, NULL)
+			  ? blame_scene_init(&at.scene, in, arena, NULL)
 			  : -ENOMEM;
 
+	if (!err)
+		err = loops_nest(in->cfg, arena, &at.nest);
 	if (err)
 		return err;
 	for (int b = 0; b < in->cfg->exit; b++)
-		add_block(&scene, b, &c);
+		add_block(&at, b, &c);
 	*out = (struct scale_costs){ c.issue, c.best, c.usual, c.worst, c.calls };
 	return 0;
 }
