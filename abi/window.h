@@ -19,22 +19,22 @@
  * Why a window ended. After those of cpi_window_is_done() the last instruction was done
  * and next says where to; after the others that is not known.
  */
-#define CPI_WINDOW_ENDS(X)                                                    \
-	X(NONE, "none")                                                       \
-	X(LENGTH, "length")           /* it is full */                        \
-	X(UNSUPPORTED, "unsupported") /* an instruction */                    \
-	X(SYSTEM_CALL, "system_call")                                         \
-	X(TRAP, "trap")                     /* it raises an exception */      \
-	X(REPEAT, "repeat")                 /* rep, beyond what is bounded */ \
-	X(NO_CODE, "no_code")               /* next is not translated */      \
-	X(UNKNOWN_BRANCH, "unknown_branch") /* its condition */               \
-	X(UNKNOWN_TARGET, "unknown_target") /* of an indirect jump */         \
-	X(UNKNOWN_STORE, "unknown_store")   /* its address */                 \
-	X(FAULT, "fault")                   /* memory that is not there */    \
-	X(STORES_FULL, "stores_full")                                         \
-	X(TARGETS_FULL, "targets_full")                                       \
-	X(READS, "reads")     /* as many as are allowed */                    \
-	X(STEPS, "steps")     /* likewise, micro-ops */                       \
+#define CPI_WINDOW_ENDS(X)                                                         \
+	X(NONE, "none")                                                            \
+	X(LENGTH, "length")           /* it is full */                             \
+	X(UNSUPPORTED, "unsupported") /* an instruction */                         \
+	X(SYSTEM_CALL, "system_call")                                              \
+	X(TRAP, "trap")                     /* it raises an exception */           \
+	X(REPEAT, "repeat")                 /* CMPS, SCAS, or a string backward */ \
+	X(NO_CODE, "no_code")               /* next is not translated */           \
+	X(UNKNOWN_BRANCH, "unknown_branch") /* its condition */                    \
+	X(UNKNOWN_TARGET, "unknown_target") /* of an indirect jump */              \
+	X(UNKNOWN_STORE, "unknown_store")   /* its address */                      \
+	X(FAULT, "fault")                   /* memory that is not there */         \
+	X(STORES_FULL, "stores_full")                                              \
+	X(TARGETS_FULL, "targets_full")                                            \
+	X(READS, "reads")     /* as many as are allowed */                         \
+	X(STEPS, "steps")     /* likewise, micro-ops */                            \
 	X(CHANGED, "changed") /* next is not the code that was translated */
 
 #define CPI_WINDOW_ENUM(name, text) CPI_WINDOW_##name,

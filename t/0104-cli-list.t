@@ -82,11 +82,11 @@ if ${CC:-cc} -g0 -o long long.c 2>err && "$builddir/t/mkdb" long.db "$tmp/long";
 	long list target_hot >text
 	is "$(grep -c '  nop' text)" 6 "a long listing has the hottest row and five around it"
 	like "$(cat text)" '^\.\.\. 395 instructions left out, 0\.0 % (--all shows them)$' \
-		"it says how much is left out"
-	is "$(long list target_hot --all | grep -c '  nop')" 400 "--all lists all of it"
-	is "$(long list target_hot --format=csv | wc -l | tr -d ' ')" 402 "CSV has all of it"
+		"a long listing says how much is left out"
+	is "$(long list target_hot --all | grep -c '  nop')" 400 "--all lists all of a long procedure"
+	is "$(long list target_hot --format=csv | wc -l | tr -d ' ')" 402 "CSV has all of a long procedure"
 	is "$(long calc target_hot --format=csv | wc -l | tr -d ' ')" 402 \
-		"cpi calc writes all of it as CSV"
+		"cpi calc writes all of a long procedure as CSV"
 	is "$(long calc target_hot | grep -c '  nop')" 400 "cpi calc does not cut a block"
 	is "$(long list target_cold | grep -c 'left out')" 0 "a short listing is whole"
 else

@@ -52,7 +52,7 @@ for word in -5q 5q..now 10:15..10h20 'last hour' firts; do
 	cpi prof --epoch "$word" 2>>err.forms
 done
 is "$(grep -c "is neither a label ('cpi epoch list') nor a time: say 2026-11-20T10:15" err.forms)" 5 \
-	'so do those about words that are nearly times'
+	'messages about words that are nearly times show the forms of a time'
 cpi prof --epoch now-x 2>err
 like "$(cat err)" "there is no epoch 'now-x': did you mean 'now'? Times are 2026-11-20T10:15" \
 	'a misspelt word of time: the message suggests one and shows the forms'

@@ -106,7 +106,7 @@ few()
 }
 is "$(few 20 | sed -n '/^$/,$p' | head -n 2)" "
 Too few samples (53) to tell reasons: about 90 needed" "no table is made of too few samples"
-unlike "$(few 20)" '0 procedures' "nor is there a line on the procedures of an empty table"
+unlike "$(few 20)" '0 procedures' "an empty table has no line on procedures"
 is "$(few 20 --format=json | tr -d ' ' | grep -c '"samples_needed":90,')" 1 "JSON says how many are needed"
 like "$(few 10)" '^[*]*   Few samples  *30  *29.4% of all$' "procedures with few samples are one row"
 like "$(few 20 target_hot)" '^\*\*\* Total tallied ' "a procedure that is named is analysed with few samples"

@@ -149,7 +149,7 @@ def insert(id, of, **new):
 end = h.execute("SELECT max(to_ns) FROM epoch").fetchone()[0]
 insert(8, 3, from_ns=end, to_ns=end + 10 * 10**9, label=repr(""))
 insert(9, 3, from_ns=end + 10**10, to_ns=end + 10**10, open=1, label=repr(""))
-h.commit()' || bail "no epoch that is open"
+h.commit()' || bail "no open epoch"
 for by in procedure category; do
 	cpi stats --db open.db --by "$by" --format=json >out 2>err
 	is "$?" 0 "--by $by: an epoch that just began is no error"

@@ -97,7 +97,7 @@ cpi record -p $workers -d 0.2 -o b.db 2>err
 is $? 0 'the duration ends the recording'
 compute
 end_workers
-is $? 0 'neither ends the process'
+is $? 0 'neither SIGINT nor the duration ends the process'
 
 # What is refused.
 cpi record -p $workers -o none.db 2>err
@@ -129,9 +129,9 @@ else
 	timeout 60 cpi record -p "$locked" -d 0.2 -o held.db 2>err
 	is $? 0 'a process whose mappings cannot be read is recorded'
 	like "$(cat err)" "process $locked: its mappings cannot be read.*map_gap" \
-		'the recording says so'
+		'cpi record warns that the mappings cannot be read'
 	like "$(cpi prof --by image --db held.db --format=csv 2>/dev/null)" map_gap \
-		'its samples are counted as map_gap'
+		'samples of the process are counted as map_gap'
 	kill -KILL "$server"
 fi
 

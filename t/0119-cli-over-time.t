@@ -109,7 +109,7 @@ for by in image comm host procedure; do
 done
 cpi prof --db t.db --epoch all --over-time --interval=1s >out 2>error
 is $? 1 'more than 4096 intervals are refused'
-like "$(cat error)" 'choose longer ones' 'with what to do about it'
+like "$(cat error)" 'choose longer ones' 'the refusal says what to do about too many intervals'
 cpi prof --db t.db --epoch all --over-time --interval=soon >out 2>error
 is $? 2 'a length that is none is a usage error'
 sqlite3 runs.db "INSERT INTO platform SELECT id + 100, host, arch, cpu, release,

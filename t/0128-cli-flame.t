@@ -37,16 +37,16 @@ cpi flame --db deep.db -o deep.svg
 is "$(sed -n 's/.*<title>\(\[no_mapping\].*\|beta\|\[map_gap\].*\)$/\1/p' deep.svg | sort |
 	tr '\n' ' ')" "[map_gap] [no_mapping] [no_mapping] x3 beta beta " "equal unknown frames in a row are one box with their number"
 like "$(cat deep.svg)" '50% of the samples have incomplete stacks' "a line says for how much of the time callers are unknown"
-like "$(cat deep.svg)" 'record with --stacks dwarf' "and what to do about it"
+like "$(cat deep.svg)" 'record with --stacks dwarf' "a line says what to do about unknown callers"
 for c in tree 'callers beta'; do
 	# shellcheck disable=SC2086
 	like "$(cpi $c --db deep.db)" '[0-9]% of the samples have incomplete stacks: .* give the reason.*record with --stacks dwarf' \
 		"cpi $c says the same below its rows"
 done
-unlike "$(cpi tree --db deep.db --format=csv)" 'unknown callers' "but not in CSV"
-unlike "$(cpi tree --db runs.db --epoch before)" 'unknown callers' "nor if callers are known"
-unlike "$(cpi flame --db runs.db --epoch before)" 'unknown callers' \
-	"the line is not there if callers are known"
+unlike "$(cpi tree --db deep.db --format=csv)" 'incomplete stacks' "CSV says nothing of incomplete stacks"
+unlike "$(cpi tree --db runs.db --epoch before)" 'incomplete stacks' "cpi tree says nothing of incomplete stacks if callers are known"
+unlike "$(cpi flame --db runs.db --epoch before)" 'incomplete stacks' \
+	"cpi flame says nothing of incomplete stacks if callers are known"
 cpi flame -o one.svg 2>err
 is "$?$(cat err)" 0 "cpi flame draws a picture and writes no warnings"
 cpi flame >again.svg

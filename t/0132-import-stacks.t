@@ -44,9 +44,9 @@ like "$(cpi prof -v --db chains.db --epoch full 2>err)" ' target_hot ' \
 	'a file without a build id is read if it is older than the recording'
 nobody_said $((now - 3600)) "$(stat -c %i target)"
 unlike "$(cpi prof -v --db chains.db --epoch full 2>err)" ' target_hot ' \
-	'it is not read if it changed since'
+	'a file that changed after the recording is not read'
 like "$(cat err)" 'target: it has no build id in the profile, and the file may have changed' \
-	'the warning says why'
+	'the warning says why the changed file is not read'
 nobody_said $((now + 60)) 1
 unlike "$(cpi prof --db chains.db --epoch full 2>err)" ' target_hot ' \
 	'another file of its name is not read'

@@ -136,9 +136,9 @@ least()
 	awk -v a="$1" -v b="$2" -v least="$3" 'BEGIN { print a >= least && b >= least }'
 }
 is "$(least "$(width timed)" "$(width timed --event cpu-clock)" 0.58)" 1 \
-	"the interval of a row that departs is at least that of its random samples"
+	"the interval of a row with biased ticks is at least that of its random samples"
 is "$(least "$(width work)" "$(width work --event cpu-clock)" 0.62)" 1 \
-	"so is that of the kernel"
+	"the interval of the kernel is at least that of its random samples"
 is "$(cpi stats --epoch a --normalize=none --format=csv | cut -d, -f3,16 | sed 1d)" \
 	"$(printf '%s\n' 9000,hot 3000,cold 1800,timed 1500,work)" \
 	"cpi stats has the time of both kinds of samples"

@@ -49,7 +49,7 @@ for i in 1 2 3 4; do
 done
 cpi prof --epoch all >prof
 is "$(grep -c '^Mark: ' prof)" 4 'a report shows four marks at most'
-like "$(cat prof)" "^3 earlier marks: 'cpi mark --list' shows them" 'it says how many others there are'
+like "$(cat prof)" "^3 earlier marks: 'cpi mark --list' shows them" 'a report says how many other marks there are'
 cpi diff 1 3 >diff 2>/dev/null
 like "$(cat diff)" '^Mark: 2026-01-02T03:00:30Z, release 1$' 'cpi diff shows the marks of both sides'
 
@@ -80,7 +80,7 @@ like "$(cat err)" 'a mark is 1 to 63 bytes of text' 'the message says what a mar
 cpi mark --at 2999-01-01 future 2>err
 is "$?" 2 'a time in the future is refused'
 cpi mark --at noon x 2>err
-is "$? $(grep -c "'noon' is no time" err)" '2 1' 'what is no time is refused'
+is "$? $(grep -c "'noon' is no time" err)" '2 1' 'a text that is not a time is refused'
 cpi mark 2>err
 is "$?" 2 'cpi mark without a text is a usage error'
 cpi mark --list x 2>err

@@ -40,8 +40,8 @@ same 'the reports that write the file are the same'
 is "$(stat -c %a "$folder") $(stat -c %a "$folder"/schedules-*)" '700 600' \
 	'folder and file are for their owner alone'
 old=$(file)
-same 'the reports that read it are the same'
-is "$(file)" "$old" 'it is not written again if nothing was simulated'
+same 'reports with a stored file are the same'
+is "$(file)" "$old" 'the file is not written again if nothing was simulated'
 
 path=$(echo "$folder"/schedules-*)
 cp "$path" whole
@@ -51,16 +51,16 @@ for at in 0 20 60 90 120; do
 	same "the reports are the same with a file that is damaged at byte $at"
 done
 head -c 100 whole >"$path"
-same 'the same with a file that is cut'
-is "$(stat -c %s "$path")" "$(stat -c %s whole)" 'then a whole file takes its place'
+same 'the reports are the same with a truncated file'
+is "$(stat -c %s "$path")" "$(stat -c %s whole)" 'a complete file replaces the truncated one'
 
 chmod 777 "$folder"
 rm "$path"
-same 'the same if others may write to the folder'
-is "$(ls "$folder")" '' 'then no file is made'
+same 'the reports are the same if others may write to the folder'
+is "$(ls "$folder")" '' 'no file is made in a folder to which others may write'
 chmod 700 "$folder"
 ln -s ../elsewhere "$path"
-same 'the same with a symbolic link in its place'
+same 'the reports are the same with a symbolic link in place of the file'
 is "$(ls "$XDG_CACHE_HOME")" cpi 'the link is not followed'
 
 # As sudo -E has it: the home is another user's.

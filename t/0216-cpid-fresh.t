@@ -68,6 +68,6 @@ cpi prof --db t.db --epoch "$(sed -n "s/.*--epoch '\([^']*\)'.*/\1/p" err)" >all
 unlike "$(cat err)" 'started again' 'the named epochs leave nothing out'
 is "$(sed -n '1s/.*, \([0-9T:Z-]*\) to .*/\1/p' all.txt)" \
 	"$(sqlite3 t.db "SELECT strftime('%H:%M:%SZ', min(from_ns) / 1000000000, 'unixepoch') FROM epoch")" \
-	'they begin with the first run'
+	'the named epochs begin with the first run'
 kill "$cpid_pid"
 cpid_wait

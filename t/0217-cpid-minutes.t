@@ -71,7 +71,7 @@ is "$(grep -c asked err)" 0 'no line says that more is shown'
 samples --epoch "$(clock 2 | sed 's/:00$/:20/')..$(clock 3)" >some
 like "$(cat err)" 'asked 10:02:20Z to 10:03:00Z (40 s), shown 10:02:00Z to 10:03:0[0-5]Z' \
 	'part of a minute is answered by the minute, and a line says so'
-is "$(cat some)" "$(counted 2 3)" 'that is the one minute'
+is "$(cat some)" "$(counted 2 3)" 'the answer for part of a minute has the samples of that minute'
 is "$(samples)" "$(sql 'SELECT sum(received) FROM flush')" \
 	'without --epoch a report has all of the last hour'
 is "$(samples --epoch last)" \
@@ -83,7 +83,7 @@ step 7
 await_samples $(($(cpid_field received.$event) + 200))
 cpid_ask flush >/dev/null
 is "$(sql "SELECT count(*) FROM epoch WHERE label = 'named'")" 1 \
-	'an epoch with a label is one of them'
+	'an epoch with a label is stored'
 minute 60
 minute 61
 is "$(sql "SELECT (max(to_ns) - min(from_ns)) / 1000000000 >= 3200 FROM epoch
@@ -96,4 +96,4 @@ is "$(cat rolled)" "$(printf '2 hours rolled up\n1 day rolled up')" \
 is "$(sql "SELECT group_concat(label || '.') FROM epoch")" '.,named.' \
 	'the epoch with a label is left alone'
 is "$(sql 'SELECT sum(received) FROM tally WHERE kind = 0') $(cpi cat --check --db $db >/dev/null && echo whole)" \
-	"$(sql 'SELECT sum(received) FROM flush') whole" 'no sample is lost by that'
+	"$(sql 'SELECT sum(received) FROM flush') whole" 'cpi epoch roll loses no sample'

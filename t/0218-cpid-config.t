@@ -79,7 +79,7 @@ is "$(in_force budget)" '0.8%,cpid.conf:3' 'a reload takes the new budget'
 cpid_settle
 is "$(cpid_field budget_percent) $(cpid_field rate_hz)" '0.8 150.0' \
 	'a reload changes budget and rate'
-is "$(in_force collector)" 'auto,default' 'a reload leaves what needs a restart'
+is "$(in_force collector)" 'auto,default' 'a reload does not change options that need a restart'
 like "$(cat t.log)" 'changed: freq budget' 'the log says what a reload has changed'
 like "$(cat t.log)" 'need a restart: collector' 'the log says what needs a restart'
 config <<'.'

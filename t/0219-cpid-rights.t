@@ -86,7 +86,7 @@ cpi label some -- "$programs/burn_c" 300
 is "$(grep 'differs' rights | grep -v 'cpi-capture worker')" '' 'each process has the rights that doc/security.md states'
 is "$(sed -n '/capture worker/d; s/^seen //p' rights | sort -u | tr '\n' ',')" \
 	'cpi-capture,cpi-read,cpi-read worker,cpi-translate,cpi-translate worker,cpi-unwind,cpi-unwind worker,cpid,cpid thread,' \
-	'these are all of its processes'
+	'all processes of cpid were checked'
 sed 's/| `SYSLOG`[^|]*|/| none |/; s/^\(| `cpid` |\) [^|]*|/\1 none |/' "$doc" >wrong.md
 like "$("$check" processes wrong.md "$daemon" t.sock)" 'differs cpid:' \
 	'the checker finds a wrong statement'
@@ -103,7 +103,7 @@ for op in 'status' 'flush' 'epoch next' 'rate 200' 'mark here'; do
 done
 kill -HUP "$daemon"
 is "$(samples closed '*/private/closed' | awk '{ print ($1 > 0) }')" 1 \
-	'it reads a program that only root can read'
+	'cpid reads a program that only root can read'
 try 'it reads a library that was deleted' \
 	within 20 has_identified "$PWD/private/libc.so.6*"
 cpid_ask quit >status
@@ -116,7 +116,7 @@ if [ -n "$tracing" ]; then
 	bound "$(grep -c . used)" '>' 100 'uses of capabilities were recorded'
 	is "$("$check" capabilities "$unit" used)" '' 'each capability of cpid.service is used'
 	grep -v ' cap 34,' used >fewer
-	is "$("$check" capabilities "$unit" fewer)" CAP_SYSLOG 'the checker finds an unused one'
+	is "$("$check" capabilities "$unit" fewer)" CAP_SYSLOG 'the checker finds an unused capability'
 else
 	skip 3 'this kernel does not report uses of capabilities'
 fi
@@ -131,7 +131,7 @@ if command -v systemd-analyze >/dev/null; then
 		'each system call is allowed by cpid.service, and each entry of its list is needed'
 	sed 's/^SystemCallFilter=bpf/SystemCallFilter=@keyring/' "$unit" >changed.service
 	is "$("$check" calls changed.service trace | grep -vE "$elsewhere" | tr '\n' ',')" 'missing bpf,unused @keyring,' \
-		'the checker finds a missing and an unused one'
+		'the checker finds a missing and an unused system call'
 else
 	skip 3 'systemd-analyze is missing'
 fi

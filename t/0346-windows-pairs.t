@@ -123,5 +123,5 @@ bound "$(awk -v low="$1" -v high="$3" 'BEGIN { print (low > 0) ? high / low : 99
 comm=$(basename "$program" | cut -c1-15)
 like "$(cpi calc rounds_chain --db $db --image "$program" --comm "$comm")" \
 	'^Pairs of samples are not stored by command' 'the report of a command says that pairs are left out'
-unlike "$(cpi calc rounds_chain --db $db --image "$program")" '^Pairs of samples are not kept' \
-	'without --comm they are not'
+unlike "$(cpi calc rounds_chain --db $db --image "$program")" '^Pairs of samples are not stored' \
+	'without --comm the report uses pairs'

@@ -93,5 +93,5 @@ bound "$(grep -c . ../trace)" '>' 1000 'system calls of cpid were traced'
 is "$(grep -c 'READY=1' ../trace)" 1 'the trace shows when cpid was ready'
 "$srcdir/t/syscalls_check" ../trace "$own" "$builddir" >others
 sed 's/^/# /' others
-is "$(grep -c . others)" 0 'no system call can be held up by others'
+is "$(grep -c . others)" 0 'no system call of cpid can be blocked by other processes'
 exec 4>&-

@@ -34,27 +34,27 @@ same "an argument" 'api/v1/calc?epoch=all&arg=target_hot' \
 	cpi calc --epoch all --format=json target_hot
 same "epochs" 'api/v1/epochs' cpi epoch list --format=json
 same "two sides" 'api/v1/diff?A=full&B=half' cpi diff --format=json full half
-is "$(head_of Content-Type)" application/json "JSON is called that"
+is "$(head_of Content-Type)" application/json "an answer in JSON has its content type"
 
 get 'api/v1/prof?by=imag' >got
 is "$(status)" 400 "a value that the command does not know is refused"
-like "$(cat got)" '"error": "prof: --by=imag: say some of' "... in the command's words"
+like "$(cat got)" '"error": "prof: --by=imag: say some of' "the refusal of a value has the command's message"
 is "$(get 'api/v1/prof?output=x'; status)" '{"error": "prof: there is no option output"}
-400' "an option that is not in the table is refused"
+400' "an unknown option is refused"
 is "$(get 'api/v1/prof?limt=x'; status)" \
 	'{"error": "prof: there is no option limt: did you mean limit?"}
-400' "... with the nearest name"
+400' "the refusal of an option suggests the nearest name"
 is "$(get 'api/v1/prof?format=xml'; status)" \
 	'{"error": "prof: format=xml: say one of json csv text"}
-400' "so is a format"
+400' "an unknown format is refused"
 is "$(get 'api/v1/prof?idle=x'; status)" '{"error": "prof: idle=x: say 1 or 0"}
-400' "... and a flag's value"
+400' "a value for a flag is refused"
 get 'api/v1/prof?epoch=none' >got
-is "$(status)" 422 "a command that fails has a status of its own"
-like "$(cat got)" "there is no epoch 'none'" "... and says why"
+is "$(status)" 422 "a report of a command that fails has its own status"
+like "$(cat got)" "there is no epoch 'none'" "a report of a command that fails has the command's message"
 is "$(get 'api/v1/record'; status)" \
 	'{"error": "there is no such report: /api/v1/ lists them"}
-404' "a command that does not only read is no report"
+404' "a command that changes the database is not a report"
 is "$(get 'api/v1/' | python3 -c 'import json, sys
 print(*[r["name"] for r in json.load(sys.stdin)["reports"]][:3])')" "prof list calc" \
 	"the reports are listed"
@@ -62,9 +62,9 @@ is "$(get -/ready; status)" "ready
 200" "the server is ready"
 get metrics | "$srcdir/t/prometheus_check.py" >got 2>&1
 like "$(cat got)" '^cpi_database_up 1.0$' "a strict parser reads its metrics"
-like "$(get '')" '<title>CPI' "the page is there"
+like "$(get '')" '<title>CPI' "the page is served"
 web_stop
-is "$? $(cat web.log)" "0 " "it ends without a message"
+is "$? $(cat web.log)" "0 " "the server ends without a message"
 
 lines='api/v1/list?epoch=all&procedure=target_hot&source'
 web_start --db=known.db
@@ -80,5 +80,5 @@ text() # FILE: lines of the source file that are in an answer
 {
 	grep -c 'unsigned int i = 0' "$1"
 }
-is "$(text without)" 0 "... and then answers have no line of them"
-like "$(text with)" '^[1-9]' "... as they have otherwise"
+is "$(text without)" 0 "with source files off, answers have no source lines"
+like "$(text with)" '^[1-9]' "with source files on, answers have source lines"

@@ -29,9 +29,9 @@ attack "what is too long is refused" oversize
 attack "compressed, partial and conditional answers are right" conditions
 attack "slow clients keep nobody out" slow
 get '' >page
-is "$(status)" 200 "the server goes on after all that"
+is "$(status)" 200 "the server answers after malformed requests"
 web_stop
-is "$? $(cat web.log)" "0 " "... and has nothing to say about it"
+is "$? $(cat web.log)" "0 " "malformed requests are not logged"
 
 # name_image BYTES: gives an image a hostile name.
 name_image()
@@ -112,8 +112,8 @@ web_stop
 program 'kill -SEGV $$'
 web_start_program
 get api/v1/prof >got
-is "$(status) $(cat got)" '500 {"error": "prof: ended by signal 11"}' "a report may crash"
-is "$(get -/healthy)" healthy "... and the server goes on"
+is "$(status) $(cat got)" '500 {"error": "prof: ended by signal 11"}' "a report that crashes is an error"
+is "$(get -/healthy)" healthy "the server answers after a report crashed"
 web_stop
 
 program 'python3 - <<END
@@ -139,21 +139,21 @@ is "$(sed -n 1,2p got)" "['-', '-', '-', '-']
 True" "a report gets no environment and no descriptors"
 is "$(sed -n 3,5p got)" "no socket
 no socket
-no socket" "it has no network"
-is "$(sed -n 6p got)" 1 "it gains no privilege"
+no socket" "a report has no network"
+is "$(sed -n 6p got)" 1 "a report gains no privilege"
 if [ -d /sys/kernel/security ] && ! grep -qw landlock /sys/kernel/security/lsm 2>/dev/null; then
 	skip 1 "this kernel has no Landlock"
 else
-	is "$(grep wrote got)" "" "it writes no file"
+	is "$(grep wrote got)" "" "a report writes no file"
 fi
 if grep -q 'SANITIZERS 1' "$builddir/config.h"; then
 	skip 1 "sanitizers need any amount of addresses"
 else
 	is "$(tail -n 2 got)" "1048576
-0" "its memory is bounded"
+0" "the memory of a report is limited"
 fi
 web_stop
-is "$(cat web.log)" "" "the server has nothing to say"
+is "$(cat web.log)" "" "the server logs nothing"
 
 # stop_during PATH: stops the server while a client waits for its child, sleep. Prints the
 # status, what the server says and what it leaves.
@@ -171,4 +171,4 @@ stop_during()
 }
 program 'exec sleep 1000'
 is "$(stop_during -/ready)" "0 " "the server ends while a report is made"
-is "$(stop_during api/v1/prof)" "0 " "... and while it asks for the name of a content"
+is "$(stop_during api/v1/prof)" "0 " "the server ends while it computes the hash of a report"

@@ -34,13 +34,13 @@ serve web.sock $web --listen=unix:web.sock
 is "$(ask web.sock /-/ready)" "200
 ready" "a local socket needs no token"
 is "$(ask web.sock '/api/v1/prof?epoch=all' | tail -n +2)" \
-	"$(cpi prof --db known.db --epoch all --format json)" "... and has the reports"
-is "$(stat -c %a web.sock)" 660 "its owner and group may connect"
+	"$(cpi prof --db known.db --epoch all --format json)" "the local socket has the reports"
+is "$(stat -c %a web.sock)" 660 "the local socket's owner and group may connect"
 is "$($web --listen=unix:web.sock 2>&1; echo $?)" \
 	"cpi-web: error: web: --listen=unix:web.sock: Address already in use
-1" "a socket that is in use stays"
+1" "a socket that is in use is not replaced"
 web_stop
-is "$? $(cat served)" "0 " "the server has nothing to say"
+is "$? $(cat served)" "0 " "the server logs nothing"
 
 serve web.sock $web --listen=unix:web.sock
 is "$(ask web.sock /-/healthy)" "200
@@ -50,13 +50,13 @@ echo text >file
 is "$($web --listen=unix:file 2>&1; echo $?; cat file)" \
 	"cpi-web: error: web: --listen=unix:file: File exists
 1
-text" "another file is not"
+text" "a file that is not a socket is not replaced"
 
 serve handed.sock python3 "$srcdir/t/web_unix.py" serve handed.sock $web
 is "$(ask handed.sock /-/ready)" "200
 ready" "a socket of the service manager is taken"
 web_stop
-is "$? $(cat served)" "0 " "... and nothing else is listened on"
+is "$? $(cat served)" "0 " "with a socket of the service manager the server listens on nothing else"
 
 for address in 0.0.0.0:0 '[::]:0'; do
 	is "$($web --listen="$address" 2>&1; echo $?)" \
@@ -65,13 +65,13 @@ for address in 0.0.0.0:0 '[::]:0'; do
 done
 is "$($web --listen=localhost 2>&1; echo $?)" \
 	"cpi-web: error: web: --listen=localhost: Invalid argument
-1" "so is what is no address"
+1" "a text that is not an address is refused"
 
 is "$(cpi-web --help | sed -n 's/^  .\{4\}--\([a-z-]*\).*/\1/p' | sort)" \
 	"$(sed -n 's/^\.It .*Fl -\([a-z-]*\).*/\1/p' "$srcdir/man/cpi-web.8" | sort)" \
 	"cpi-web --help and cpi-web(8) have the same options"
 is "$(cpi-web --nosuch >/dev/null 2>&1; echo $?) $(cpi-web --jobs=0 >/dev/null 2>&1; echo $?)" \
-	"2 2" "a wrong option is one"
+	"2 2" "a wrong option is a usage error"
 
 sed 's|@sbindir@|/usr/sbin|' "$srcdir/web/cpi-web.service.in" >cpi-web.service
 if systemd-analyze security --help 2>/dev/null | grep -q -e --offline; then

@@ -76,45 +76,45 @@ is "$(ask -/healthy $(as_client anna)) $(cat body)" "200 healthy" \
 is "$(ask 'api/v1/prof?epoch=all' $(as_client anna)) $(cmp body - <<END
 $(cpi prof --db known.db --epoch all --format=json 2>/dev/null)
 END
-)" "200 " "... which are the commands'"
+)" "200 " "the answers are those of the commands"
 is "$(ask -/healthy) $(cat body)" \
 	'403 {"error": "a certificate for clients is needed that is valid here"}' \
-	"one without is refused"
-is "$(ask -/healthy $(as_client forged))" 403 "so is one of another CA"
-is "$(ask -/healthy $(as_client expired))" 403 "... one that has expired"
-is "$(ask -/healthy $(as_client server))" 403 "... and one that is for servers"
-is "$(ask -/healthy -u bert:secret)" 403 "a password is none"
+	"a client without a certificate is refused"
+is "$(ask -/healthy $(as_client forged))" 403 "a certificate of another CA is refused"
+is "$(ask -/healthy $(as_client expired))" 403 "a certificate that has expired is refused"
+is "$(ask -/healthy $(as_client server))" 403 "a certificate for servers is refused"
+is "$(ask -/healthy -u bert:secret)" 403 "a password does not replace a certificate"
 is "$(ask -/healthy $(as_client anna) -H 'Host: evil.example')" 421 \
 	"another name of the server is refused"
 is "$(curl -s -o body -w '%{http_code}' "http${url#https}-/healthy")" 000 \
 	"there is no answer without TLS"
-is "$(ask -/healthy $(as_client anna) --tls-max 1.1)" 000 "... nor by an old version of it"
+is "$(ask -/healthy $(as_client anna) --tls-max 1.1)" 000 "there is no answer by an old version of TLS"
 is "$(curl -s -o body -w '%{http_code}' --cacert other.pem "$url-/healthy")" 000 \
 	"a client can tell that it is this server"
 web_stop
-is "$? $(cat web.log)" "0 " "the server has nothing to say"
+is "$? $(cat web.log)" "0 " "the server logs nothing"
 
 # --- passwords ---
 web_start $secure --passwords=users
 is "$(ask -/healthy -u bert:secret) $(cat body)" "200 healthy" "a user with a password gets answers"
-is "$(ask -/healthy -u cleo:word)" 200 "... by bcrypt, too"
+is "$(ask -/healthy -u cleo:word)" 200 "a user with a password hashed by bcrypt gets answers"
 is "$(ask -/healthy) $(sed -n 's/^WWW-Authenticate: \(.*\)\r$/\1/p' head)" \
-	'401 Basic realm="CPI", charset="UTF-8"' "one without is asked for it"
+	'401 Basic realm="CPI", charset="UTF-8"' "a client without a password is asked for it"
 is "$(ask -/healthy -u bert:wrong) $(cat body)" '401 {"error": "no such user and password"}' \
 	"a wrong password is refused"
 is "$(cat web.log)" "cpi-web: warning: web: a wrong password for user 'bert' from 127.0.0.1" \
-	"... and logged"
+	"a wrong password is logged"
 is "$(ask -/healthy -u dora:secret) $(cat body)" '401 {"error": "no such user and password"}' \
 	"an unknown user is refused in the same words"
 is "$(ask -/healthy -u bert:wrong -w '%{time_total}' | awk '{ print ($1 >= 0.9) }')" 1 \
-	"that takes a second"
-is "$(ask -/healthy $(as_client anna))" 401 "a certificate is none"
+	"a refusal takes a second"
+is "$(ask -/healthy $(as_client anna))" 401 "a certificate does not replace a password"
 for value in Basic 'Basic !' 'Basic YQ==' 'Basic OgA6' 'Bearer YTpi' \
 	"Basic $(head -c 3000 /dev/zero | base64 -w 0)"; do
 	ask -/healthy -H "Authorization: $value"
 	echo
 done >got
-is "$(sort -u got)" 401 "what is no user and password is refused"
+is "$(sort -u got)" 401 "a malformed Authorization header is refused"
 
 # A guesser's places are taken: users whose password was right do not wait.
 for n in $(seq 12); do
@@ -122,24 +122,24 @@ for n in $(seq 12); do
 		"$url-/healthy" >"code.$n" &
 	tap_pids="$tap_pids $!"
 done
-is "$(ask -/healthy -u bert:secret)" 200 "a user goes on while somebody guesses"
+is "$(ask -/healthy -u bert:secret)" 200 "a user gets answers while another client guesses passwords"
 for n in $(seq 12); do
 	await test -s "code.$n"
 done
 cat code.* | sort | uniq -c | sort -rn | awk '{ print $2 }' >got
-is "$(sort -u got | tr '\n' ' ')" "401 503 " "only some guesses are taken at a time"
+is "$(sort -u got | tr '\n' ' ')" "401 503 " "only a limited number of passwords is checked at a time"
 is "$(ask metrics -u bert:secret) $(awk '$1 == "cpi_web_logins_refused_total" { print ($2 > 0) }' body)" \
-	"200 1" "the metrics count them"
+	"200 1" "the metrics count refused passwords"
 
 # --- the file changes ---
 echo "bert:$(hash new '$y$j75$bbbbbbbbbbbbbbbb$')" | change
 is "$(ask -/healthy -u bert:new)" 200 "a new password is taken without a restart"
-is "$(ask -/healthy -u bert:secret)" 401 "... and the old one no more"
-is "$(ask -/healthy -u cleo:word)" 401 "a user that is gone is refused"
+is "$(ask -/healthy -u bert:secret)" 401 "the old password is refused after a change"
+is "$(ask -/healthy -u cleo:word)" 401 "a user that was removed is refused"
 chmod o+r users
-is "$(ask -/healthy -u bert:new)" 401 "a file that others can read lets nobody in"
+is "$(ask -/healthy -u bert:new)" 401 "while other users can read the password file, all clients are refused"
 chmod o= users
-is "$(ask -/healthy -u bert:new)" 200 "... until that is mended"
+is "$(ask -/healthy -u bert:new)" 200 "after the file's mode is corrected, clients get answers"
 {
 	echo 'eve:plain'
 	echo "eve:$(hash x '$6$abcdefgh$')"
@@ -148,10 +148,10 @@ is "$(ask -/healthy -u bert:new)" 200 "... until that is mended"
 	echo "bert:$(hash new)"
 } | change
 is "$(ask -/healthy -u eve:plain) $(ask -/healthy -u eve:x) $(ask -/healthy -u bert:new)" \
-	"401 401 200" "lines that are not valid let nobody in"
-is "$(grep -c "users:[1-4]: " web.log)" 4 "... and are told of"
+	"401 401 200" "users of malformed lines are refused"
+is "$(grep -c "users:[1-4]: " web.log)" 4 "malformed lines are logged"
 rm users
-is "$(ask -/healthy -u bert:new)" 401 "no file, no user"
+is "$(ask -/healthy -u bert:new)" 401 "without the password file all clients are refused"
 web_stop
 is "$?" 0 "the server ends as usual"
 
@@ -165,7 +165,7 @@ done
 for n in $(seq 6); do
 	await test -s "again.$n"
 done
-is "$(cat again.* | sort -u)" 200 "a browser's first requests at once are one check"
+is "$(cat again.* | sort -u)" 200 "simultaneous first requests of a browser check the password once"
 is "$(ask -/healthy $(as_client anna)) $(ask -/healthy)" "200 401" \
 	"either a certificate or a password lets in"
 web_stop
@@ -243,7 +243,7 @@ cp renewed.pem new.pem.1 && mv new.pem.1 new.pem
 cp other.pem new-ca.pem.1 && mv new-ca.pem.1 new-ca.pem
 await answers_to other carl
 try "new files are read without a restart" answers_to other carl
-unlike "$(answers_to ca anna && echo in)" in "what they do not have is refused then"
+unlike "$(answers_to ca anna && echo in)" in "after a new CA, a client of the old one is refused"
 : >go
 wait $keeper
 is "$(tail -n 1 kept.out)" "200 close" "a connection from before ends with its next answer"

@@ -21,31 +21,31 @@ made()
 	done | paste -s -d ' ' | awk '{ print $2 - $1 }'
 }
 full='api/v1/prof?epoch=full&by=image'
-is "$(made "$full")" 1 "an answer takes a report"
+is "$(made "$full")" 1 "the first request makes a report"
 cp got first
-is "$(made "$full")" 0 "the second time it takes nothing"
-is "$(made "$full&limit=1")" 1 "another report takes one, too"
+is "$(made "$full")" 0 "the second request makes no report"
+is "$(made "$full&limit=1")" 1 "a request of another report makes a report"
 
 # The database is written to: another epoch gets a label.
 cpi epoch label --db known.db half other || bail "no label"
-is "$(made "$full")" 0 "a change of other epochs takes nothing"
-is "$(cmp got first)" "" "... and the answer is the same"
-is "$(made 'api/v1/prof?epoch=other')" 1 "the epoch that has changed takes its report"
+is "$(made "$full")" 0 "a change of other epochs makes no report"
+is "$(cmp got first)" "" "after a change of other epochs the answer is the same"
+is "$(made 'api/v1/prof?epoch=other')" 1 "a request of the changed epoch makes a report"
 
 stamp=$(cpi epoch stamp --db known.db full)
 cpi epoch label --db known.db full renamed || bail "no label"
 is "$(cpi epoch stamp --db known.db renamed | grep -c "$stamp")" 0 \
-	"a label changes the name of the content"
+	"a label changes the hash of the content"
 cpi epoch label --db known.db renamed full || bail "no label"
-is "$(cpi epoch stamp --db known.db full)" "$stamp" "... and back"
+is "$(cpi epoch stamp --db known.db full)" "$stamp" "removing the label restores the hash of the content"
 sqlite3 known.db "UPDATE flush SET seq = seq + 1000 WHERE (run, seq) = (SELECT run, max(seq)
 	FROM flush WHERE epoch = (SELECT id FROM epoch WHERE label = 'full'))" ||
 	bail "no flush"
-is "$(cpi epoch stamp --db known.db full | grep -c "$stamp")" 0 "so does a flush"
+is "$(cpi epoch stamp --db known.db full | grep -c "$stamp")" 0 "a flush changes the hash of the content"
 stamp=$(cpi epoch stamp --db known.db full)
 touch -d 2001-01-01 target
-is "$(cpi epoch stamp --db known.db full | grep -c "$stamp")" 0 "... and a file that is replaced"
-is "$(made "$full")" 1 "then the report is made again"
+is "$(cpi epoch stamp --db known.db full | grep -c "$stamp")" 0 "a replaced file changes the hash of the content"
+is "$(made "$full")" 1 "after a file was replaced the report is made again"
 
 sides='api/v1/diff?A=full&B=other'
 get "$sides" >got
@@ -55,6 +55,6 @@ cpi epoch label --db known.db other again && cpi epoch label --db known.db again
 is "$(made "$sides&history=none") $(made "$sides")" "0 1" \
 	"a comparison depends on its sides, or on the whole database"
 like "$(cpi epoch stamp --db known.db nosuch 2>&1; echo $?)" "nosuch.*
-1" "there is no name of epochs that are not there"
+1" "there is no hash of unknown epochs"
 web_stop
-is "$? $(cat web.log)" "0 " "the server has nothing to say"
+is "$? $(cat web.log)" "0 " "the server logs nothing"

@@ -38,10 +38,10 @@ note 'largest files:' "$(cd image && find . -type f -printf '%s %p\n' | sort -rn
 is "$(find image -xdev -perm /6000)" '' 'no program of it changes its user'
 is "$(getcap -r image 2>/dev/null | wc -l)" 1 'one program has capabilities'
 is "$(cd image/usr/bin && echo *) $(cd image/usr/sbin && echo *)" 'chown cpi cpi-ship cpid' \
-	'it has no other programs'
+	'the image has no other programs'
 
 like "$(chroot image /usr/sbin/cpi-ship --once --store clickhouse://127.0.0.1:9/cpi 2>&1)" \
-	'no ClickHouse answers' 'its cpi-ship has all that it needs to reach a store'
+	'no ClickHouse answers' 'cpi-ship in the image has all that it needs to reach a store'
 
 # The database's folder is the node's.
 mkdir db run
@@ -86,7 +86,7 @@ status()
 }
 cpid_pid=$(status | awk '$1 == "pid" { print $2 }')
 is "$(awk '/^(Uid|CapBnd)/ { print $2 }' "/proc/${cpid_pid:-0}/status" | tr '\n' ' ')" \
-	'990 000001c400080004 ' 'it is an ordinary user with six capabilities'
+	'990 000001c400080004 ' 'cpid in the container is an ordinary user with six capabilities'
 
 # Another container: a root file system, PID and mount namespaces of its own.
 unpack_root other
@@ -124,12 +124,12 @@ profile --by container >containers
 sed 's/^/# /' containers
 like "$(cat containers)" "$(echo "$id" | cut -c 1-12)" 'the other container has its name'
 profile --by cgroup >cgroups
-like "$(cat cgroups)" "pod$pod" 'its pod has its name'
+like "$(cat cgroups)" "pod$pod" 'the pod of the other container has its name'
 status >status
 is "$(awk '/^database/ { exit }
 	$1 ~ /^received[.]/ { n += $2; all += $2 }
 	$1 ~ /^(stored|unknown|lost)[.]/ || $1 == "pending_samples" { n -= $2 }
-	END { print (all > 0), n + 0 }' status)" '1 0' 'every sample is somewhere'
+	END { print (all > 0), n + 0 }' status)" '1 0' 'received = stored + unknown + lost + pending in the container'
 kill "$cpid_pid"
 await test ! -e run/cpid.sock
-ok $? 'it ends in good order'
+ok $? 'cpid in the container ends in good order'
