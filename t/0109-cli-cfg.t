@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 18
+plan 26
 
 cpi cfg --epoch full target_hot >hot.dot 2>err
 is "$?" 0 "cpi cfg finds a procedure by its name"
@@ -39,16 +39,60 @@ is "$?" 0 "cpi cfg -o writes a file"
 try "the file is what stdout would be" cmp hot.dot same.dot
 is "$(cat out)" "" "cpi cfg -o prints nothing"
 
+# The same as JSON: the blocks are those of cpi calc.
+cpi cfg --epoch full --format=json target_hot >hot.json 2>err
+is "$? $(cat err)" "0 " "--format=json works"
+cpi calc --epoch full --all --format=json target_hot >calc.json
+cat >compare.py <<'END'
+import json
+cfg, calc = (json.load(open(f"{name}.json")) for name in ("hot", "calc"))
+same = ("start", "end", "frequency", "frequency_interval", "best_case_cpi", "actual_cpi", "actual_cpi_interval")
+print([[b[k] for k in same] for b in cfg["blocks"]] == [[b[k] for k in same] for b in calc["blocks"]],
+      [{k: v for k, v in e.items() if k != "kind"} for e in cfg["edges"]] == calc["edges"],
+      sum(b["samples"]["cpu-clock"] for b in cfg["blocks"]) + cfg["in_no_block"]["cpu-clock"],
+      sorted({e["kind"] for e in cfg["edges"]}) == ["fall", "return", "taken"])
+END
+if command -v python3 >/dev/null; then
+	is "$(python3 compare.py)" "True True 600 True" "blocks, edges and samples are those of cpi calc"
+else
+	skip 1 "python3 is missing"
+fi
+cpi cfg --epoch full --format=json -o x.json target_hot >out 2>err
+is "$?" 2 "--format=json takes no file"
+like "$(cat err)" "leave out --output" "... and says so"
+
 mkdir empty
 PATH_WITHOUT=$tmp/empty
 cpi=$(command -v cpi)
 PATH=$PATH_WITHOUT "$cpi" cfg --epoch full --format=svg target_hot >out 2>err
 is "$?" 1 "--format=svg fails without graphviz"
 like "$(cat err)" "install graphviz" "the message says to install graphviz"
+PATH=$PATH_WITHOUT "$cpi" cfg --epoch full --format=json target_hot >out 2>err
+is "$? $(cat err)" "0 " "--format=json needs no graphviz"
+like "$(cat out)" '"box": null' "... but then does not know where blocks are in the picture"
 
 if command -v dot >/dev/null; then
 	cpi cfg --epoch full --format=svg target_hot >hot.svg
 	like "$(cat hot.svg)" "<svg" "graphviz draws the graph"
+	cat >boxes.py <<'END'
+import json, re
+svg = open("hot.svg").read()
+wide, high = map(float, re.search(r'viewBox="0.00 0.00 (\S+) (\S+)"', svg).groups())
+far = 0
+for i, block in enumerate(json.load(open("hot.json"))["blocks"]):
+    points = re.search(rf'<title>b{i}</title>\s*<polygon[^>]* points="([^"]*)"', svg)[1].split()
+    x, y = zip(*(map(float, p.split(",")) for p in points))
+    box = block["box"]
+    far = max(far, abs(min(x) + 4 - wide * box["x"]), abs(high - 4 + min(y) - high * box["y"]),
+              abs(max(x) - min(x) - wide * box["width"]), abs(max(y) - min(y) - high * box["height"]))
+print("near" if far < 1.5 else f"{far} points off")
+END
+	if command -v python3 >/dev/null; then
+		is "$(python3 boxes.py)" "near" "the box of each block is where the picture has it"
+		is "$(grep -c '"box": {' hot.json)" "$(grep -c '"box":' hot.json)" "each block has a box"
+	else
+		skip 2 "python3 is missing"
+	fi
 else
-	skip 1 "graphviz is not installed"
+	skip 3 "graphviz is not installed"
 fi

@@ -5,13 +5,8 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -21,79 +16,28 @@
 #include "report/explain/calc.h"
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/ui/graphviz.h"
 #include "tools/write/cfg_dot.h"
 
-enum { FORMAT_DOT, FORMAT_SVG };
+enum { FORMAT_DOT, FORMAT_SVG, FORMAT_JSON };
 
 struct options {
 	struct explain_options explain;
 	const char *output;
 };
 
-extern char **environ;
-
-/*
- * Starts graphviz, which reads from fd and writes to out. Returns its process, or a
- * negative error.
- */
-static pid_t start_dot(int fd, int other, int out)
+/* Writes dot's picture of the graph to the descriptor out. */
+static int write_svg(const struct buf *dot, int out)
 {
-	char *const argv[] = { (char *)"dot", (char *)"-Tsvg", NULL };
-	posix_spawn_file_actions_t actions;
-	pid_t pid;
-	int err;
+	const int err = graphviz_run(dot, "svg", out);
 
-	err = posix_spawn_file_actions_init(&actions);
-	if (err)
-		return -err;
-	err = posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
-	if (!err)
-		err = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	if (!err)
-		err = posix_spawn_file_actions_addclose(&actions, other);
-	if (!err)
-		err = posix_spawnp(&pid, "dot", &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return err ? -err : pid;
-}
-
-static int failed_dot(int err)
-{
 	if (err == -ENOENT)
 		log_err("cfg: --format=svg needs graphviz's dot, which is not "
 			"installed: "
 			"install graphviz, or take --format=dot");
-	else
-		log_err("cfg: dot: %s", err_str(err));
+	else if (err)
+		log_err("cfg: dot failed (%s): try --format=dot", err_str(err));
 	return err;
-}
-
-/* Writes dot's picture of the graph to the descriptor out. */
-static int write_svg(const struct buf *dot, int out)
-{
-	void (*old)(int);
-	int fd[2], status = 0, err;
-	pid_t pid;
-
-	if (pipe2(fd, O_CLOEXEC) < 0)
-		return failed_dot(-errno);
-	pid = start_dot(fd[0], fd[1], out);
-	close(fd[0]);
-	if (pid < 0) {
-		close(fd[1]);
-		return failed_dot(pid);
-	}
-	old = signal(SIGPIPE, SIG_IGN); /* dot may die before it has read everything */
-	err = file_write(fd[1], dot->data, dot->len);
-	signal(SIGPIPE, old);
-	close(fd[1]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-		log_err("cfg: dot failed: try --format=dot");
-		return -EIO;
-	}
-	return err ? failed_dot(err) : 0;
 }
 
 static int write_graph(const struct buf *dot, int format, int out)
@@ -133,7 +77,9 @@ static int print(const struct cfg_picture *picture, const struct options *o)
 
 	cfg_dot(picture, &dot);
 	err = dot.err;
-	if (!err && o->output)
+	if (!err && format == FORMAT_JSON)
+		err = cfg_print_json(picture, &dot);
+	else if (!err && o->output)
 		err = write_file(&dot, format, o->output);
 	else if (!err && format == FORMAT_SVG)
 		err = write_svg(&dot, STDOUT_FILENO);
@@ -149,7 +95,7 @@ static int draw(struct cmd_context *ctx, struct explainer *x,
 	const struct scope *s = explainer_scope(x);
 	struct cfg_picture picture = { .has_time = s->event < s->ev.nr,
 				       .ev = &s->ev,
-				       .image = found->chosen->image.desc.name };
+				       .image = &found->chosen->image.desc };
 	const struct explanation *ex;
 	struct event_sum *tally;
 	int err = explainer_require(x, found->chosen, &ex);
@@ -169,6 +115,11 @@ static int draw(struct cmd_context *ctx, struct explainer *x,
 
 static int run_cfg(struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
+
+	if (o->explain.out.format == FORMAT_JSON && o->output)
+		return cmd_usage_error(ctx->cmd, "--format=json goes to standard "
+						 "output: leave out --output");
 	return options_explain_place(ctx, draw);
 }
 
@@ -177,7 +128,7 @@ static const struct opt opts[] = {
 	OPTS_EXPLAIN,
 	OPT("output", 'o', "FILE", "write the graph to this file, not to stdout",
 	    OPT_STRING, output),
-	OPT_OUT("format", "dot|svg", "how to write the graph", OPT_CHOICE, format),
+	OPT_OUT("format", "dot|svg|json", "how to write the graph", OPT_CHOICE, format),
 	OPT_END,
 };
 

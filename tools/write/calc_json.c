@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calc_json.c - cpi calc as JSON: blocks, instructions, stalls, edges
+ * calc_json.c - cpi calc as JSON: blocks, instructions, stalls, edges; cpi cfg, which
+ * has the places of blocks in its picture as well
  *
- * The members are documented in cpi-calc(1). Do not rename or remove them.
+ * The members are documented in cpi-calc(1) and cpi-cfg(1). Do not rename or remove
+ * them.
  */
 #include "config.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "report/explain/calc.h"
+#include "tools/ui/graphviz.h"
+#include "tools/write/cfg_dot.h"
 #include "tools/write/explain.h"
 #include "tools/write/report.h"
 
@@ -92,7 +99,26 @@ static void json_block(struct json *j, const struct explainer *x,
 	json_end(j);
 }
 
-static void json_edge(struct json *j, const struct explained *e, int i)
+static const char *kind_name(enum edge_kind kind)
+{
+	switch (kind) {
+	case EDGE_FALL:
+		return "fall";
+	case EDGE_TAKEN:
+		return "taken";
+	case EDGE_INDIRECT:
+		return "indirect";
+	case EDGE_RETURN:
+		return "return";
+	case EDGE_LEAVE:
+		return "leave";
+	}
+	return "";
+}
+
+/* kind: also what leads there, as cpi cfg says it. */
+static void json_edge(struct json *j, const struct explained *e, int i, bool has_time,
+		      bool kind)
 {
 	const struct cfg_edge *edge = &e->cfg->edge[i];
 	const struct outcomes outcomes = calc_outcomes(e, edge);
@@ -103,9 +129,13 @@ static void json_edge(struct json *j, const struct explained *e, int i)
 		json_null(j, "to");
 	else
 		json_hex(j, "to", e->cfg->block[edge->to].start);
-	json_real(j, "frequency", e->freq->edge[i], 1);
-	json_interval(j, "frequency_interval", e->freq->edge_range[i], 1, 1);
-	json_string(j, "confidence", confidence_name(e->freq->edge_shape[i]));
+	if (kind)
+		json_string(j, "kind", kind_name(edge->kind));
+	if (has_time) {
+		json_real(j, "frequency", e->freq->edge[i], 1);
+		json_interval(j, "frequency_interval", e->freq->edge_range[i], 1, 1);
+		json_string(j, "confidence", confidence_name(e->freq->edge_shape[i]));
+	}
 	json_number(j, "taken_samples", outcomes.taken);
 	json_number(j, "not_taken_samples", outcomes.not_taken);
 	json_end(j);
@@ -147,8 +177,94 @@ void calc_print_json(const struct explainer *x, const struct explanation *ex,
 	json_end(&j);
 	json_array(&j, "edges");
 	for (int i = 0; i < e->cfg->nr_edges; i++)
-		json_edge(&j, e, i);
+		json_edge(&j, e, i, true, false);
 	json_end(&j);
 	json_summary(&j, x, ex);
 	json_end(&j);
+}
+
+static void json_box(struct json *j, const struct graphviz_box *box)
+{
+	if (!box || !(box->width > 0)) {
+		json_null(j, "box");
+		return;
+	}
+	json_object(j, "box");
+	json_real(j, "x", box->x, 5);
+	json_real(j, "y", box->y, 5);
+	json_real(j, "width", box->width, 5);
+	json_real(j, "height", box->height, 5);
+	json_end(j);
+}
+
+/* Executions and CPI are known only if an event measures time. */
+static void json_rate(struct json *j, const struct cfg_picture *p, int b)
+{
+	const struct explained *e = p->e;
+	const int nr_insns = e->cfg->block[b].nr_insns;
+
+	json_real(j, "frequency", e->freq->block[b], 1);
+	json_interval(j, "frequency_interval", e->freq->block_range[b], 1, 1);
+	json_real(j, "best_case_cpi", e->block_cycles[b] / nr_insns, 4);
+	json_real(j, "actual_cpi", calc_block_cycles(e, b) / nr_insns, 4);
+	json_interval(j, "actual_cpi_interval", calc_block_range(e, b), 1.0 / nr_insns,
+		      4);
+}
+
+static void json_graph_block(struct json *j, const struct cfg_picture *p, int b,
+			     const struct graphviz_box *box)
+{
+	const struct cfg_block *block = &p->e->cfg->block[b];
+	const struct event_sum *tally = &p->tally[(size_t)b * p->ev->nr];
+
+	json_object(j, NULL);
+	json_hex(j, "start", block->start);
+	json_hex(j, "end", block->end);
+	json_number(j, "instructions", (uint64_t)block->nr_insns);
+	report_json_samples(j, "samples", p->ev, tally);
+	json_real(j, "percent", p->total > 0 ? 100 * tally->weight / p->total : 0, 2);
+	if (p->has_time)
+		json_rate(j, p, b);
+	json_bool(j, "landing_pad", block->landing_pad);
+	json_bool(j, "missing_edges", block->missing_out);
+	json_box(j, box);
+	json_end(j);
+}
+
+static void print_graph(const struct cfg_picture *p, const struct graphviz_box *box)
+{
+	const struct cfg *g = p->e->cfg;
+	char build_id[REPORT_BUILD_ID_SIZE];
+	struct json j = { 0 };
+
+	report_build_id(p->image, build_id);
+	json_object(&j, NULL);
+	json_string(&j, "procedure", g->procedure->name);
+	json_string(&j, "image", p->image->name);
+	json_string(&j, "build_id", *build_id ? build_id : NULL);
+	explained_json_source(p->e, &j);
+	json_bool(&j, "missing_edges", g->missing_edges);
+	report_json_samples(&j, "in_no_block", p->ev,
+			    &p->tally[(size_t)g->nr_blocks * p->ev->nr]);
+	json_array(&j, "blocks");
+	for (int b = 0; b < g->exit; b++)
+		json_graph_block(&j, p, b, box ? &box[b] : NULL);
+	json_end(&j);
+	json_array(&j, "edges");
+	for (int i = 0; i < g->nr_edges; i++)
+		json_edge(&j, p->e, i, p->has_time, true);
+	json_end(&j);
+	json_end(&j);
+}
+
+int cfg_print_json(const struct cfg_picture *p, const struct buf *dot)
+{
+	const size_t nr = (size_t)p->e->cfg->exit;
+	struct graphviz_box *box = calloc(nr ? nr : 1, sizeof(*box));
+
+	if (!box)
+		return -ENOMEM;
+	print_graph(p, graphviz_boxes(dot, nr, box) ? NULL : box);
+	free(box);
+	return 0;
 }

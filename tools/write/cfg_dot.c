@@ -189,7 +189,7 @@ static void put_title(const struct cfg_picture *p, struct buf *b)
 	buf_puts(b, "\tlabelloc=t;\n\tlabeljust=l;\n\tlabel=\"");
 	put_label(b, p->e->cfg->procedure->name);
 	buf_puts(b, "\\l");
-	put_label(b, p->image);
+	put_label(b, p->image->name);
 	buf_puts(b, "\\l");
 	if (p->e->cfg->missing_edges)
 		buf_puts(b, "?: where an indirect jump leads is not known\\l");
