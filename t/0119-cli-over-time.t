@@ -3,7 +3,7 @@
 # cpi prof --over-time: the intervals of a row add up to its total.
 . "$srcdir/t/tap.sh"
 need python3 sqlite3
-plan 24
+plan 26
 
 "$builddir/t/mkyear" t.db 100 30 300 3 >made || bail 'no database'
 cpi prof --db t.db --epoch 1..5 --over-time --format json >five.json 2>/dev/null
@@ -121,6 +121,16 @@ is "$(python3 -c 'import json
 p = json.load(open("boots.json"))
 print(p["restarts"] == [{"at": p["epochs"][2]["from"], "host": p["epochs"][2]["host"]}])')" True \
 	'the start of a machine between two epochs is a restart'
+is "$(python3 -c 'import json
+print(json.load(open("boots.json"))["collector_starts"])')" "[]" '... and not one of its collector'
+sqlite3 runs.db "UPDATE run SET platform = platform - 100, from_ns = (SELECT from_ns FROM epoch WHERE id = 3)
+	WHERE id > 100" || bail 'no other run'
+cpi prof --db runs.db --epoch all --over-time --format json >starts.json 2>/dev/null
+is "$(python3 -c 'import json
+p = json.load(open("starts.json"))
+print(p["restarts"], p["collector_starts"] == [{"at": p["epochs"][2]["from"], "host": p["epochs"][2]["host"]}])')" \
+	"[] True" 'a new run on the same boot is a start of the collector, without a gap'
+sqlite3 runs.db "UPDATE run SET platform = platform + 100 WHERE id > 100" || bail 'no other boot again'
 sqlite3 runs.db "UPDATE platform SET host = 'web2' WHERE id > 100" || bail 'no other machine'
 is "$(cpi prof --db runs.db --by host --epoch all --merge-platforms --format csv)" "$(cat <<'END'
 samples:cpu-clock,percent,cum_percent,time_ns,host

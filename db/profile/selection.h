@@ -25,6 +25,7 @@ struct query_epoch {
 	char *label;      /* "" when none */
 	uint64_t from_ns; /* real time */
 	uint64_t to_ns;   /* end, or of the newest flush while it is open */
+	uint64_t run_ns;  /* when the collector was started that took its samples */
 	bool open;
 	uint32_t uncertainty_ms; /* of its beginning */
 	char *host, *arch, *cpu, *release, *boot_id;

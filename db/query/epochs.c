@@ -65,7 +65,8 @@ struct span {
 static const char select_epochs[] =
 	"SELECT e.id, e.label, e.from_ns, e.to_ns, e.open, e.uncertainty_ms,"
 	" p.host, p.arch, p.cpu, p.release, p.boot_id, p.clock_hz, p.nr_cpus,"
-	" (SELECT " RECEIVED " FROM tally WHERE epoch = e.id AND kind = 0) AS received"
+	" (SELECT " RECEIVED " FROM tally WHERE epoch = e.id AND kind = 0) AS received,"
+	" r.from_ns"
 	" FROM epoch e JOIN run r ON r.id = e.run JOIN platform p ON p.id = r.platform"
 	" WHERE (?6 IS NULL OR p.id IN (SELECT value FROM json_each(?6)))"
 	/* retention is removing it */
@@ -84,7 +85,7 @@ static void epoch_fini(struct query_epoch *e)
 /* Checks that an epoch does not end before it begins. */
 static int check_epoch(sqlite3_stmt *st)
 {
-	int err = rows_check_columns(st, 0, "ntnnnntttttnnN");
+	int err = rows_check_columns(st, 0, "ntnnnntttttnnNn");
 
 	if (err || sqlite3_column_int64(st, 2) <= sqlite3_column_int64(st, 3))
 		return err;
@@ -112,6 +113,7 @@ static int read_epoch(sqlite3_stmt *st, void *ctx)
 		.clock_hz = sqlite3_column_int64(st, 11),
 		.nr_cpus = sqlite3_column_int64(st, 12),
 		.samples = sqlite3_column_int64(st, 13),
+		.run_ns = sqlite3_column_int64(st, 14),
 	};
 	int err = check_epoch(st);
 

@@ -20,6 +20,7 @@
 
 #define BUCKETS   48   /* if no length is given */
 #define LOOK_BACK 4096 /* epochs that are searched for a machine's previous one */
+#define START_NS  (2 * NSEC_PER_SEC) /* from a run's beginning to its first epoch's */
 
 /* The share of some epochs that each bucket gets; 0 outside first to last. */
 struct spread {
@@ -101,15 +102,34 @@ size_t prof_slot(const struct prof *p, size_t epoch)
 		       : PROF_MAX_INTERVALS + epoch;
 }
 
-bool prof_is_restart(const struct prof *p, size_t epoch)
+/* The epoch before of the same machine, or NULL. */
+static const struct query_epoch *epoch_before(const struct prof *p, size_t epoch)
 {
 	const struct query_epoch *e = p->sel.epochs.epoch;
 
 	for (size_t i = epoch; i-- > 0 && epoch - i < LOOK_BACK;) {
 		if (!strcmp(e[i].host, e[epoch].host))
-			return strcmp(e[i].boot_id, e[epoch].boot_id) != 0;
+			return &e[i];
 	}
-	return false;
+	return NULL;
+}
+
+bool prof_is_restart(const struct prof *p, size_t epoch)
+{
+	const struct query_epoch *before = epoch_before(p, epoch);
+
+	return before && strcmp(before->boot_id, p->sel.epochs.epoch[epoch].boot_id);
+}
+
+/* Older epochs of its run may be gone, so the run's own beginning decides. */
+bool prof_is_start(const struct prof *p, size_t epoch)
+{
+	const struct query_epoch *before = epoch_before(p, epoch),
+				 *e = &p->sel.epochs.epoch[epoch];
+
+	return before && !strcmp(before->boot_id, e->boot_id) &&
+	       before->run_ns != e->run_ns && e->run_ns > before->run_ns &&
+	       e->from_ns < e->run_ns + START_NS;
 }
 
 /*

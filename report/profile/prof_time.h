@@ -27,6 +27,9 @@ size_t prof_slot(const struct prof *p, size_t epoch);
 /* Whether the epoch is the first one of its machine after a reboot. */
 bool prof_is_restart(const struct prof *p, size_t epoch);
 
+/* Whether it is the first one after the collector alone was started anew. */
+bool prof_is_start(const struct prof *p, size_t epoch);
+
 /*
  * Fills p->bucket and over_time of the rows. A bucket without epochs has 0 seconds.
  * Returns 0, -ENOMEM, or the error of a query, which is logged.

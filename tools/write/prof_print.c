@@ -566,16 +566,17 @@ static void json_buckets(struct json *j, const struct prof *p)
 	json_end(j);
 }
 
-/* When machines were started anew. */
-static void json_restarts(struct json *j, const struct prof *p)
+/* When machines, or their collectors, were started anew. */
+static void json_restarts(struct json *j, const struct prof *p, const char *name,
+			  bool (*is_one)(const struct prof *p, size_t epoch))
 {
 	char text[TIME_TEXT_SIZE];
 
-	json_array(j, "restarts");
+	json_array(j, name);
 	for (size_t i = 0; i < p->sel.epochs.nr; i++) {
 		const struct query_epoch *e = &p->sel.epochs.epoch[i];
 
-		if (!prof_is_restart(p, i))
+		if (!is_one(p, i))
 			continue;
 		json_object(j, NULL);
 		json_string(j, "at", time_format(e->from_ns, text));
@@ -670,7 +671,8 @@ void prof_print_json(const struct prof *p, uint64_t limit)
 	if (p->evidence.both && prof_is_one_time(p))
 		json_real(&j, "ticks_scale", p->evidence.scale, 6);
 	if (p->req->over_time) {
-		json_restarts(&j, p);
+		json_restarts(&j, p, "restarts", prof_is_restart);
+		json_restarts(&j, p, "collector_starts", prof_is_start);
 		json_buckets(&j, p);
 	}
 	json_rows(&j, p, limit);
