@@ -7,6 +7,7 @@ The database has epochs labelled before and after, call stacks, and hostile name
 PROCEDURE of IMAGE has code that can be read. views are what each view shows, rest is what
 all have in common, short is one look at each view. AXE is axe.min.js, where it is installed.
 """
+import base64
 import collections
 import json
 import os
@@ -14,9 +15,11 @@ import re
 import sqlite3
 import subprocess
 import sys
-from urllib.parse import quote
+import urllib.request
+from urllib.parse import parse_qs, quote, urlsplit
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import web_saved
 from web_browser import Page
 
 URL, CPI, DATABASE, PROCEDURE, IMAGE, HOW = sys.argv[1:7]
@@ -114,9 +117,10 @@ def check_marks(page):
     cells = page.js("return [...document.querySelectorAll('.timetable tbody td:last-child')].map(n => n.textContent)")
     result(sum("release 4.2" in c for c in cells) == 1, "... and in its table", cells)
     page.press("t")
-    restarts = command("prof", "--epoch", "all", "--over-time", "--format", "json")["restarts"]
-    drawn = page.js("return document.querySelectorAll('.marks .restart').length")
-    result(drawn == len(restarts) > 0, "restarts are on the time line", drawn, restarts)
+    report = command("prof", "--epoch", "all", "--over-time", "--format", "json")
+    for kind, name in (("restart", "restarts"), ("start", "collector_starts")):
+        drawn = page.js(f"return document.querySelectorAll('.marks .{kind}').length")
+        result(drawn == len(report[name]) > 0, f"{name.replace('_', ' ')} are on the time line", drawn, report[name])
     page.press("t")
     page.press("t")
 
@@ -283,9 +287,151 @@ def check_why(page):
     page.press("v", "v", "g")
     good = page.wait("document.querySelector('.graph')?.naturalWidth > 50")
     result(good, "g shows the control-flow graph")
+    check_graph(page, of)
     page.press("Escape", "/")
     result("proc" not in page.state() and page.js("return document.querySelector('#main') !== null"),
            "/ goes to the list of stalls")
+
+
+def check_graph(page, of):
+    """The blocks in the picture lead to their code; the tables are cpi cfg's."""
+    cfg = command("cfg", of, "--epoch", "all", "--format", "json")
+    shown = page.js("""const box = document.querySelector('.graph').getBoundingClientRect();
+        return [...document.querySelectorAll('.graphblock')].map(b => { const at = b.getBoundingClientRect();
+            return [b.dataset.start, (at.x - box.x) / box.width, (at.y - box.y) / box.height]; })""")
+    want = [[b["start"], b["box"]["x"], b["box"]["y"]] for b in cfg["blocks"]]
+    result([s[0] for s in shown] == [w[0] for w in want] and all(
+        abs(s[i] - w[i]) < 0.005 for s, w in zip(shown, want) for i in (1, 2)),
+           "each block of the picture can be clicked", shown, want)
+    page.press("t")
+    tables = page.js("""return [...document.querySelectorAll('#main table.flat')].map(t => [...t.tBodies[0].rows].map(
+        row => [row.cells[0].textContent, ...[...row.querySelectorAll('[data-value]')].map(n => n.dataset.value)]))""")
+    blocks = [[b["start"], *(exact(v) for v in (b["instructions"], next(iter(b["samples"].values())), b["percent"],
+               b["frequency"], b["best_case_cpi"], b["actual_cpi"]))] for b in cfg["blocks"]]
+    edges = [[e["from"], *(exact(e[k]) for k in ("frequency", "taken_samples", "not_taken_samples"))]
+             for e in cfg["edges"]]
+    result(tables == [blocks, edges], "t shows the command's blocks and edges", tables, blocks, edges)
+    page.press("t")
+    start = cfg["blocks"][-1]["start"]
+    page.js("document.querySelector(`.graphblock[data-start='${arguments[0]}']`).click()", start)
+    page.settle()
+    row = page.js("""const tr = document.querySelector('.side-asm tr.chosen'), box = tr.closest('.scroll').getBoundingClientRect();
+        const at = tr.getBoundingClientRect();
+        return [tr.dataset.key, at.top >= box.top && at.bottom <= box.bottom,
+            tr.nextElementSibling.contains(document.activeElement) || document.activeElement.matches('.insn')]""")
+    result(page.state().get("at") == start and "graph" not in page.state() and row == [f"b{start}", True, True],
+           "a block of the picture opens its code", page.state(), row)
+
+
+def check_lists(page):
+    """What became slower and what ran more often stand apart, as the command says."""
+    page.open(f"{RANGE}&view=where")
+    change = """const real = window.fetch;
+        window.fetch = async (url, ...rest) => { const answer = await real(url, ...rest);
+            if (!String(url).includes('/diff?')) return answer;
+            const report = await answer.json();
+            window.verdicts = arguments[0];
+            report.rows.slice(0, 4).forEach((row, i) => { row.found = 1; row.verdict = window.verdicts[i]; });
+            window.report = report;
+            return new Response(JSON.stringify(report)); };"""
+    page.js(change, ["slower", "more often", "faster", "slower"])
+    page.press("4")
+    page.js(f"location.hash = '{RANGE}&view=changed&{SIDES}'; dispatchEvent(new PopStateEvent('popstate'))")
+    page.settle()
+    lists = page.js("""return Object.fromEntries(['slower', 'often', 'rest'].map(id => [id,
+        [...document.querySelectorAll(`.scroll.${id} td[data-column=a] [data-value]`)].map(n => n.dataset.value)]))""")
+    want = page.js("""const of = { slower: r => r.verdict === 'slower', often: r => r.verdict === 'more often',
+            rest: r => !['slower', 'more often'].includes(r.verdict) };
+        return Object.fromEntries(Object.entries(of).map(([id, f]) => [id,
+            window.report.rows.filter(f).map(r => String(r.a_per_second ?? ''))]))""")
+    result({k: sorted(v) for k, v in lists.items()} == {k: sorted(v) for k, v in want.items()} and
+           len(lists["slower"]) == 2 and len(lists["often"]) == 1,
+           "What changed: slower, more often and the rest are lists of their own", lists, want)
+    page.open(f"{RANGE}&view=changed&{SIDES}")
+    report = command("diff", "before", "after", "--threshold", "0.000001", "--format", "json")
+    nr = page.js("return Object.fromEntries([...document.querySelectorAll('[data-list]')].map(n => [n.dataset.list, n.dataset.value]))")
+    counts = collections.Counter({"slower": "slower", "more often": "often"}.get(r["verdict"] if r["found"] else None, "rest")
+                                 for r in report["rows"])
+    result(nr == {k: str(counts.get(k, 0)) for k in ("slower", "often", "rest")}, "... as many as the command says", nr, counts)
+
+
+def check_tables(page):
+    """Each picture has its figures behind t."""
+    page.open(f"{RANGE}&table=1&heat=1")
+    report = command("prof", "--epoch", "all", "--by", "host", "--over-time", "--interval", "60s", "--format", "json")
+    want = [None if rows[0] is None else sum(rows) for rows in zip(*(r["over_time"] for r in report["rows"]))]
+    shown = page.js("return [...document.querySelectorAll('#time .flat [data-value]')].map(n => n.dataset.value)")
+    result(same_numbers(shown, want), "the heat map's table has the command's intervals", shown, want)
+    courses = command("prof", "--epoch", "all", "--over-time", "--limit", "300", "--format", "json")["rows"]
+    rows = page.js("""return [...document.querySelectorAll('#main .flat tbody tr')].map(
+        tr => [...tr.querySelectorAll('[data-value]')].map(n => n.dataset.value))""")
+    shown = sorted([float(v) if v else -1 for v in row] for row in rows)
+    result(shown == sorted([-1 if v is None else v for v in r["over_time"]] for r in courses) and rows,
+           "the table of the small time lines has the command's courses", rows[:2], courses[:1])
+    page.open(f"{RANGE}&view=changed&{SIDES}&table=1")
+    report = command("diff", "before", "after", "--threshold", "0.000001", "--format", "json")
+    result(sorted(zip(page.values("low"), page.values("high"))) == sorted(
+        (exact(r["low_percent"]), exact(r["high_percent"])) for r in report["rows"]), "the intervals of What changed are in its table")
+    page.open(f"{RANGE}&view=runs&table=1")
+    report = command("stats", "--epoch", "all", "--format", "json")
+    result(sorted(zip(page.values("min"), page.values("max"))) == sorted((exact(r["min"]), exact(r["max"])) for r in report["rows"]),
+           "least and greatest of Runs are in its table")
+    dots = page.js("return [...document.querySelectorAll('td[data-column=outliers] [data-epoch]')].map(n => [n.dataset.epoch, n.dataset.value])")
+    result(sorted(dots) == sorted([o["epoch"], exact(o["value"])] for o in report["outliers"]) and dots,
+           "... and its outliers", dots[:3])
+    page.js("document.querySelector('#main tbody tr').click()")
+    page.settle()
+    result(page.js("return document.querySelectorAll('.runs-course .flat td').length") > 3, "... and the course of a row")
+
+
+def read_link(page, href):
+    """The file behind a link of the page, as it would be saved."""
+    url = page.js("return new URL(arguments[0], location.href).href", href)
+    options = parse_qs(urlsplit(url).query)
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        data = answer.read()
+    return options.get("format", ["json"])[0], data
+
+
+PICTURES = """
+const done = arguments[0];
+(async () => {
+    const files = [];
+    const give = HTMLAnchorElement.prototype.click, make = URL.createObjectURL;
+    HTMLAnchorElement.prototype.click = function () {};
+    URL.createObjectURL = blob => { files.push(blob); return make.call(URL, blob); };
+    const buttons = [...document.querySelectorAll("#save-list button")];
+    buttons.forEach(b => b.click());
+    const end = performance.now() + 20000;
+    while (files.length < buttons.length && performance.now() < end)
+        await new Promise(r => setTimeout(r, 20));
+    HTMLAnchorElement.prototype.click = give;
+    URL.createObjectURL = make;
+    const text = async blob => { const b = new Uint8Array(await blob.arrayBuffer()); let s = "";
+        for (let i = 0; i < b.length; i += 8192) s += String.fromCharCode(...b.subarray(i, i + 8192)); return btoa(s); };
+    return [buttons.map(b => b.textContent), await Promise.all(files.map(async f => [f.type, await text(f)]))];
+})().then(done);
+"""
+
+
+def check_files(page):
+    """Everything that each view offers to save is a file of its kind."""
+    code = f"proc={quote(PROCEDURE)}&image={quote(IMAGE)}"
+    for choice, pictures in (("view=where", 4), ("view=where&heat=1", 4), ("view=flame", 3), (f"view=why&{code}", 2),
+                             (f"view=why&graph=1&{code}", 3), (f"view=changed&{SIDES}", 4),
+                             (f"view=changed&diffflame=1&{SIDES}", 3), ("view=runs", 4), ("view=health", 2)):
+        page.open(f"{RANGE}&{choice}")
+        if "graph" in choice:
+            page.wait("document.querySelector('.graph')?.naturalWidth > 50")
+        page.press("s")
+        links = page.js("return [...document.querySelectorAll('#save-list a')].map(a => a.getAttribute('href'))")
+        files = [(href, *read_link(page, href)) for href in links]
+        names, drawn = page.driver.execute_async_script(PICTURES)
+        files += [(kind, {"image/png": "png", "image/svg+xml": "svg"}[kind], base64.b64decode(data)) for kind, data in drawn]
+        bad = [f"{name}: {web_saved.wrong(form, data)}" for name, form, data in files if web_saved.wrong(form, data)]
+        result(not bad and len(drawn) == len(names) >= pictures and len(links) >= 6,
+               f"{choice.split('&proc')[0]}: each of the {len(files)} files to save is valid", "\n".join(bad), names, len(drawn), links)
+        page.press("Escape")
 
 
 def check_changed(page):
@@ -347,7 +493,8 @@ def check_outliers(page):
 def check_words(page):
     """Each figure has a sentence that says what it is."""
     unknown = []
-    for view in [*VIEWS, "changed&diffflame=1&table=1", "flame&table=1", "health&table=1", "why&graph=1&table=1"]:
+    for view in [*VIEWS, "changed&diffflame=1&table=1", "flame&table=1", "health&table=1", "why&graph=1&table=1",
+                 "where&table=1", "where&heat=1&table=1", "runs&table=1", "changed&table=1"]:
         page.open(f"{RANGE}&view={view}&{SIDES}" + (f"&proc={quote(PROCEDURE)}&image={quote(IMAGE)}"
                                                     if view.startswith("why") else ""))
         unknown += [f"{view}: {text}" for text in page.driver.execute_async_script("""
@@ -433,7 +580,7 @@ def check_keys(page):
 
 def check_pictures(page):
     """SVG and PNG of what is drawn are files that stand alone."""
-    for view, wanted in (("where", 2), ("flame", 3)):
+    for view, wanted in (("where", 4), ("flame", 3)):
         page.open(f"{RANGE}&view={view}")
         page.js("""window.files = [];
             const make = URL.createObjectURL;
@@ -446,9 +593,9 @@ def check_pictures(page):
             Promise.all(window.files.map(async f => [f.type, f.size, f.type.includes('svg') ? await f.text() : '']))
                 .then(done);""")
         types = sorted(f[0] for f in files)
-        result(types == sorted(["image/svg+xml"] + ["image/png"] * (wanted - 1)) and all(f[1] > 500 for f in files),
+        result(types == sorted(["image/svg+xml"] * (wanted // 2) + ["image/png"] * (wanted - wanted // 2)) and all(f[1] > 500 for f in files),
                f"{view}: the pictures can be saved", files)
-        drawing = next((f[2] for f in files if f[2]), "")
+        drawing = next((f[2] for f in files if "timeline" in f[2]), "")
         result("var(--i" not in drawing.split("</style>")[0] and "<path" in drawing,
                f"{view}: the drawing has its colours in it", drawing[:800])
         page.press("Escape")
@@ -616,9 +763,9 @@ def check_views(page):
 
 PARTS = {
     "short": [check_views, check_where, check_narrow],
-    "views": [check_where, check_not, check_filters, check_time, check_heat, check_flame, check_why, check_changed,
-              check_both_flames, check_runs, check_outliers, check_health, check_machines, check_marks],
-    "rest": [check_keys, check_pictures, check_in_place, check_reload, check_narrow, check_schemes, check_words,
+    "views": [check_where, check_not, check_filters, check_time, check_heat, check_flame, check_why, check_changed, check_lists,
+              check_both_flames, check_runs, check_outliers, check_health, check_machines, check_marks, check_tables],
+    "rest": [check_keys, check_pictures, check_files, check_in_place, check_reload, check_narrow, check_schemes, check_words,
              check_live, check_axe, check_hostile],
 }
 messages = []

@@ -42,5 +42,9 @@ page_database()
 	# Another boot: else its epochs would be those of the runs.
 	sqlite3 code.db "UPDATE platform SET boot_id = '00000000-0000-0000-0000-000000000002'"
 	cpi epoch import --db page.db code.db >import.out 2>&1 || bail "$(cat import.out)"
+	# cpid was started anew before the fifth epoch, without a gap.
+	sqlite3 page.db "INSERT INTO run SELECT (SELECT max(id) + 1 FROM run), platform, (SELECT from_ns FROM epoch WHERE id = 5),
+		to_ns, state FROM run WHERE id = (SELECT run FROM epoch WHERE id = 5);
+		UPDATE epoch SET run = (SELECT max(id) FROM run) WHERE id IN (5, 6)" || bail 'no other run'
 	cpi epoch label --db page.db 9 '<img src=x onerror=pwned()>' || bail "no hostile label"
 }

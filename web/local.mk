@@ -7,13 +7,13 @@ WEB_PAGE = \
 	web/page/filters.js web/page/flame_canvas.js web/page/flame_tree.js \
 	web/page/forest.js web/page/format.js web/page/heat.js web/page/hues.js \
 	web/page/index.html web/page/keys.js web/page/live.js web/page/loader.js \
-	web/page/main.js web/page/range.js web/page/saves.js web/page/spark.js \
+	web/page/main.js web/page/plots.js web/page/range.js web/page/saves.js web/page/spark.js \
 	web/page/state.js web/page/store.js web/page/table.css web/page/table.js \
 	web/page/timedata.js web/page/timeline.js web/page/timepane.js \
 	web/page/truth.js web/page/view_changed.js web/page/view_flame.js \
 	web/page/view_health.js web/page/view_runs.js web/page/view_where.js \
 	web/page/view_why.js web/page/views.css web/page/why.css web/page/why_code.js \
-	web/page/why_model.js web/page/why_side.js
+	web/page/why_graph.js web/page/why_model.js web/page/why_side.js
 
 EXTRA_DIST += web/README.md web/auth/README.md web/cpi-web.service.in web/cpi-web.socket.in web/embed web/page/README.md $(WEB_PAGE)
 

@@ -5,8 +5,9 @@
  * hour or each day stands in a column. It picks A and B as the time line does.
  */
 import { el, svg, put, vars } from "./dom.js";
-import { clock, digits, span, spec } from "./format.js";
+import { clock, digits, figure, span } from "./format.js";
 import { filterOptions } from "./filters.js";
+import { flatTable } from "./table.js";
 
 const ROWS = 24; // at most
 /** Seconds of [row, field]: second by minute, minute by hour, …; the first that fits. */
@@ -54,6 +55,20 @@ function columns(length) {
     length === 604800e3 ? [7, i => `day ${i + 1}`] : length <= 86400e3 ?
       [6, i => `+${length / 3600e3 / 6 * i} h`] : [6, i => `+${Math.round(length / 86400e3 / 6 * i)} d`];
   return Array.from({ length: count }, (_, i) => [i / count, text(i)]);
+}
+
+/** The heat map as a table: the rows of the picture, a column for each field. */
+export function heatTable(rows) {
+  const starts = [...new Set(rows.flatMap(r => r.fields.map(f => f.from - r.from)))].sort((a, b) => a - b);
+  const title = ms => (ms < 3600e3 ? `+${ms % 60e3 ? `${ms / 1000} s` : `${ms / 60e3} min`}` :
+    `+${Number((ms / 3600e3).toPrecision(3))} h`);
+  return el("div", { class: "scroll timetable", tabindex: 0, role: "region", "aria-label": "Heat map as a table" },
+    flatTable("Heat map: CPUs in use", [["from (UTC)", "heat"], ...starts.map(s => [title(s), "heat", true])],
+      rows.map(row => {
+        const at = new Map(row.fields.map(f => [f.from - row.from, f]));
+        return [clock(row.from, { day: true, seconds: row.to - row.from < 3600e3 }), ...starts.map(s => (!at.has(s) ? "" :
+          figure(at.get(s).value, at.get(s).value === null ? "no epoch" : digits(at.get(s).value), "CPUs")))];
+      })));
 }
 
 /**

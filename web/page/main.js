@@ -109,6 +109,8 @@ function start() {
 
   store.subscribe((state, former) => {
     showFrame(state);
+    if (state.at && state.at === former.at && state.proc !== former.proc)
+      store.set({ at: "" });
     if (state.view !== former.view)
       mount(state);
     if (changed([...ASKED, ...(view.needs ?? [])], state, former))

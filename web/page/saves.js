@@ -19,6 +19,12 @@ function stylesFor(node) {
     .map(rule => colour(rule.cssText)).join("\n");
 }
 
+/** A computed colour as every reader of SVG knows it: rgb(), not color(srgb …). */
+function plainColour(text) {
+  const parts = /^color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)\)$/.exec(text);
+  return parts ? `rgb(${parts.slice(1).map(p => Math.round(255 * p)).join(", ")})` : text;
+}
+
 /** A picture as a file of its own. */
 export function svgText(picture) {
   const copy = picture.cloneNode(true);
@@ -26,12 +32,11 @@ export function svgText(picture) {
   const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
   style.textContent = stylesFor(picture);
   copy.prepend(style);
-  const root = getComputedStyle(document.documentElement);
-  for (const part of copy.querySelectorAll("[style]")) {
-    const hue = part.style.getPropertyValue("--hue");
-    if (hue)
-      part.style.setProperty("--hue", root.getPropertyValue(hue.slice(4, -1)).trim());
-  }
+  const drawn = [...picture.querySelectorAll("[style]")];
+  copy.querySelectorAll("[style]").forEach((part, i) => {
+    part.removeAttribute("style");
+    part.style.fill = plainColour(getComputedStyle(drawn[i]).fill);
+  });
   return new XMLSerializer().serializeToString(copy);
 }
 
@@ -54,7 +59,8 @@ function pngOf(picture) {
   }
   const image = new Image();
   image.addEventListener("load", () => {
-    const canvas = el("canvas", { width: 2 * picture.clientWidth, height: 2 * picture.clientHeight });
+    const size = name => 2 * (Number(picture.getAttribute(name)) || picture.getBoundingClientRect()[name]);
+    const canvas = el("canvas", { width: size("width"), height: size("height") });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob(blob => give("cpi.png", blob), "image/png");
   });
@@ -82,7 +88,9 @@ export function showSaves(ctx, view) {
     node instanceof SVGElement ? el("li", {}, el("button", { type: "button", click: () =>
       give("cpi.svg", new Blob([svgText(node)], { type: "image/svg+xml" })) }, `SVG of the ${name}`)) : null,
     el("li", {}, el("button", { type: "button", click: () => pngOf(node) }, `PNG of the ${name}`))];
+  const sheet = view.sheet?.();
   put(byId("save-list"), reports.map(item), picture ? drawn("picture", picture) : null,
-    ctx.time.svg() ? drawn("time line", ctx.time.svg()) : null);
+    sheet ? drawn("plots", sheet) : null,
+    ctx.time.svg() ? drawn(state.heat ? "heat map" : "time line", ctx.time.svg()) : null);
   byId("save").showModal();
 }

@@ -34,6 +34,7 @@ export const DEFAULTS = Object.freeze({
   why: "both", // both, source or asm
   graph: false, // the control-flow graph instead of the code
   whole: false, // also code without samples
+  at: "", // the block of code that was chosen, by its start
   diffby: "procedure",
   diffflame: false, // the flame graph of both sides instead of the table
   diffproc: "", // the procedure whose instructions are compared

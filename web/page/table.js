@@ -216,3 +216,17 @@ export function createTable(options) {
     },
   };
 }
+
+/**
+ * A table of few rows that are all elements.
+ * @param {string} caption
+ * @param {Array<[string, string, boolean=]>} titles each with what explains it, and
+ *   whether it is a number
+ * @param {Array<Array<Node|string>>} rows
+ */
+export function flatTable(caption, titles, rows) {
+  const props = i => ({ "data-what": titles[i][1], class: titles[i][2] ? "r" : null });
+  return el("table", { class: "flat", "aria-label": caption }, el("thead", {}, el("tr", {},
+    titles.map(([title], i) => el("th", { scope: "col", ...props(i) }, title)))),
+  el("tbody", {}, rows.map(row => el("tr", {}, row.map((cell, i) => el("td", props(i), cell))))));
+}

@@ -30,14 +30,15 @@ export function findGaps(epochs) {
 }
 
 /**
- * Marks, which cpi mark makes, and starts of machines. One of another machine than the first epoch's has its name.
+ * Marks, which cpi mark makes, and starts of machines and of their collectors. One of another machine than the first epoch's has its name.
  * @returns {{at: number, name: string, kind: string}[]} in order of time
  */
 export function findMarks(report) {
   const host = report.epochs[0]?.host;
   const on = (name, m) => (m.host === host ? name : `${name} on ${m.host}`);
   return [...(report.marks ?? []).map(m => ({ at: ms(m.at), kind: "mark", name: on(m.text, m) })),
-    ...(report.restarts ?? []).map(m => ({ at: ms(m.at), kind: "restart", name: on("restart", m) }))]
+    ...(report.restarts ?? []).map(m => ({ at: ms(m.at), kind: "restart", name: on("restart", m) })),
+    ...(report.collector_starts ?? []).map(m => ({ at: ms(m.at), kind: "start", name: on("cpid started", m) }))]
     .sort((a, b) => a.at - b.at);
 }
 
@@ -50,7 +51,7 @@ export function findMarks(report) {
  *   kind is row, kernel, other, unknown, lost or idle
  * @property {{name: string, from: number}[]} labels
  * @property {{from: number, to: number}[]} gaps
- * @property {{at: number, name: string, kind: "mark"|"restart"}[]} marks
+ * @property {{at: number, name: string, kind: "mark"|"restart"|"start"}[]} marks
  */
 
 /** Rows of one name as one: an image may have been replaced by a newer build. */

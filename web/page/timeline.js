@@ -140,7 +140,7 @@ export function createTimeLine({ root, hue, pick, say }) {
     const ticks_ = data.epochs.length > EPOCHS ? [] : data.epochs.map(e => Math.max(MARGIN.left,
       x(Date.parse(e.from))));
     const named = [...data.labels.map(l => ({ at: l.from, name: l.name, sign: "◂", kind: "label" })),
-      ...data.marks.map(m => ({ ...m, sign: m.kind === "restart" ? "↻" : "▾", kind: `event ${m.kind}` }))].sort((p, q) => p.at - q.at);
+      ...data.marks.map(m => ({ ...m, sign: m.kind === "mark" ? "▾" : "↻", kind: `event ${m.kind}` }))].sort((p, q) => p.at - q.at);
     return svg("g", { class: "marks" }, ticks_.map(at => svg("line", { class: "epoch", x1: at, x2: at,
       y1: TOP - 3, y2: TOP })), named.map(({ at: time, name, sign, kind }) => {
       const at = Math.max(x(time), MARGIN.left);
@@ -199,7 +199,7 @@ export function createTimeLine({ root, hue, pick, say }) {
       return [a.name, values.reduce((x, y) => x + y, 0) / Math.max(1, values.length), values.length];
     }).filter(p => p[1] > 0).sort((p, q) => q[1] - p[1]).slice(0, 6);
     const marks = data.marks.filter(m => m.at >= from && m.at < to).map(m =>
-      `${m.kind === "restart" ? "↻" : "▾"} ${plain(m.name)} · `).join("");
+      `${m.kind === "mark" ? "▾" : "↻"} ${plain(m.name)} · `).join("");
     say(`${span(from, to)}: ${marks}${parts.length ? parts.map(([name, v]) =>
       `${plain(name).split("/").pop()} ${digits(v)}`).join(" · ") + " CPUs" : "no epoch"}`);
   }

@@ -8,7 +8,7 @@ import { digits, span, spec, clock } from "./format.js";
 import { createLoader, notice } from "./loader.js";
 import { loadTimeLine } from "./timedata.js";
 import { createTimeLine } from "./timeline.js";
-import { drawHeat, loadHeat } from "./heat.js";
+import { drawHeat, heatTable, loadHeat } from "./heat.js";
 
 const LINES = ["image", "comm", "container", "label", "host"];
 
@@ -79,12 +79,13 @@ export function createTimePane(ctx) {
         "If the database is new: start cpid, or record a command with cpi record."));
       return;
     }
-    if (state.table) {
-      put(root, tableOf());
-    } else if (state.heat) {
+    if (state.heat) {
       line.areas.forEach(hue); // images have their colours in each view
       put(byId("legend"));
       return;
+    }
+    if (state.table) {
+      put(root, tableOf());
     } else {
       if (place.parentNode !== root)
         put(root, place);
@@ -94,9 +95,9 @@ export function createTimePane(ctx) {
   }
 
   function loadMap(state) {
-    if (state.heat && !state.table && line?.intervals.length)
-      loader.run(signal => loadHeat(api, state, line, signal),
-        rows => drawHeat(root, rows, pick, ctx.say));
+    if (state.heat && line?.intervals.length)
+      loader.run(signal => loadHeat(api, state, line, signal), rows => (store.get().table ?
+        put(root, heatTable(rows)) : drawHeat(root, rows, pick, ctx.say)));
   }
 
   function take(fresh) {

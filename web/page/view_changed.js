@@ -14,9 +14,17 @@ import { forestAxis, forestPlot, grew, judge } from "./forest.js";
 import { filterOptions, passes } from "./filters.js";
 import { procedureArgs, procedureName } from "./view_where.js";
 import { what } from "./explain.js";
+import { plotSheet } from "./plots.js";
 
 const KINDS = { procedure: "procedure", image: "image", comm: "command", line: "source line",
   container: "container", unit: "unit", label: "label" };
+
+/** Which rows stand in which list, by what the command says of them. */
+const LISTS = [
+  { id: "slower", title: "Became slower", of: r => r.found && r.verdict === "slower" },
+  { id: "often", title: "Ran more often", of: r => r.found && r.verdict === "more often" },
+  { id: "rest", title: "Other rows", of: () => true },
+];
 
 /** With its sign; a change that would be 0.0 has none. */
 function changeText(value) {
@@ -49,13 +57,19 @@ export function create(ctx) {
   const detail = createLoader(place);
   const keyOf = row => JSON.stringify([row.procedure, row.b_procedure, row.image, row[store.get().diffby],
     row.file, row.line]);
-  const table = createTable({ caption: "What changed", key: keyOf, select: ctx.pick, open,
-    sort: order => store.set({ diffsort: order }),
-    rowClass: row => `v-${judge(row).kind}` });
+  const lists = LISTS.map(list => {
+    const table = createTable({ caption: list.title, key: keyOf, select: row => {
+      selected = row;
+      ctx.pick(row);
+    }, open, sort: order => store.set({ diffsort: order }), rowClass: row => `v-${judge(row).kind}` });
+    table.node.classList.add(list.id);
+    return { ...list, table, title: el("h3", { class: "listtitle" }) };
+  });
   const graph = createFlame({ label: "Flame graph of both sides; orange took more in B, blue less",
     colour, hover: box => box && describe(box), select: describe, zoom: box => graph.zoomTo(box) });
   const details = el("p", { class: "details", ...what("box") });
   const boxes = createTable({ caption: "Call stacks of both sides", key: box => pathOf(box), select: box => describe(box) });
+  let selected = null; // row of one of the lists
   let report = null;
   let stacks = null; // of flame A B
 
@@ -150,7 +164,9 @@ export function create(ctx) {
       { id: "change", title: "change", unit: "%", what: "change", number: true, grow: "w1",
         sort: r => r.change_percent, cell: r => figure(r.change_percent, r.change_percent === null ? "" :
           changeText(r.change_percent), "%") },
-      { id: "plot", title: forestAxis(), what: "change", grow: "w5", cell: forestPlot },
+      ...(state.table ? ["low", "high"].map(end => ({ id: end, title: end, unit: "%", what: end, number: true, grow: "w1",
+        cell: r => figure(r[`${end}_percent`], r[`${end}_percent`] === null ? "" : changeText(r[`${end}_percent`]), "%") })) :
+        [{ id: "plot", title: forestAxis(), what: "change", grow: "w5", cell: forestPlot }]),
       { id: "q", title: "q", what: "q", number: true, grow: "w1", sort: r => r.q,
         cell: r => figure(r.q, r.q === null ? "" : r.q < 0.001 ? "<0.001" : r.q.toFixed(3)) },
     ].filter(Boolean);
@@ -191,8 +207,25 @@ export function create(ctx) {
     const rows = report.rows.filter(r => passes(state.filters, r)).sort((p, q) =>
       ORDER[judge(p).kind] - ORDER[judge(q).kind] ||
       Math.abs(q.delta_per_second ?? 0) - Math.abs(p.delta_per_second ?? 0));
-    put(place, table.node);
-    table.show(columns(state), rows, state.diffsort);
+    showLists(state, rows);
+  }
+
+  /** Each row is in the first list that takes it. An empty list is a line. */
+  function showLists(state, rows) {
+    const left = new Set(rows);
+    const parts = lists.flatMap(({ id, of, table, title }, i) => {
+      const mine = rows.filter(r => left.has(r) && of(r));
+      mine.forEach(r => left.delete(r));
+      put(title, LISTS[i].title, el("span", { class: "quiet", "data-list": id, "data-value": mine.length },
+        mine.length ? ` ${mine.length}` : id === "rest" ? " none" : " none of the significant rows"));
+      if (mine.length)
+        table.show(columns(state), mine, state.diffsort);
+      return mine.length ? [title, table.node] : [title];
+    });
+    if (parts.length !== place.children.length || parts.some((p, i) => p !== place.children[i]))
+      put(place, parts);
+    if (!rows.includes(selected))
+      selected = null;
   }
 
   function drawProcedure(d) {
@@ -252,7 +285,7 @@ export function create(ctx) {
       { key: "v", text: "the flame graph of both sides, or the table", run: () => flame.click() },
       { key: "g", text: "group by the next kind", run: () => store.set({ diffby:
         Object.keys(KINDS)[(Object.keys(KINDS).indexOf(store.get().diffby) + 1) % Object.keys(KINDS).length] }) },
-      { key: "Enter", text: "the instructions of the selected procedure", run: () => table.selected() && open(table.selected()) },
+      { key: "Enter", text: "the instructions of the selected procedure", run: () => selected && open(selected) },
       { key: "/", text: "the epochs of B", run: () => b.focus() },
       { key: "%", text: "exchange A and B", run: exchange },
       { key: "y", text: "copy as text", run: async () => store.get().b && ctx.copy(await api.text("diff",
@@ -265,7 +298,8 @@ export function create(ctx) {
       store.set(state.diffproc ? { diffproc: "" } : { diffflame: false });
       return true;
     },
-    focus: () => table.focus(),
+    focus: () => lists.find(l => l.table.node.isConnected)?.table.focus(),
+    sheet: () => plotSheet("#main .forest", "name", ["÷4", "÷2", "0", "×2", "×4"]),
     saves: state => (state.b ? [...["csv", "json", "svg"].map(format => ({ name: format.toUpperCase(), report: "diff",
       options: { arg: sides(state), by: state.diffby, format } })), ...["svg", "json"].map(format => ({
       name: `${format.toUpperCase()} of both flame graphs`, report: "flame", options: { ...flameOptions(state), format } }))] : []),

@@ -4,13 +4,14 @@
  * its course below, each interval of which can be opened.
  */
 import { el, svg, plain, base, put } from "./dom.js";
-import { figure, digits, percent, count, span, spec } from "./format.js";
+import { figure, digits, percent, count, clock, span, spec } from "./format.js";
 import { createLoader, notice } from "./loader.js";
-import { createTable } from "./table.js";
+import { createTable, flatTable } from "./table.js";
 import { filterOptions, passes } from "./filters.js";
 import { shownEpochs } from "./state.js";
 import { procedureName } from "./view_where.js";
 import { what } from "./explain.js";
+import { plotSheet } from "./plots.js";
 
 const KINDS = { procedure: "procedure", image: "image", comm: "command", line: "source line",
   container: "container", unit: "unit" };
@@ -98,7 +99,14 @@ export function create(ctx) {
       bar.style.setProperty("--high", `${(100 * (value ?? 0) / most).toFixed(1)}%`);
       return bar;
     });
-    put(course, el("h3", {}, plain(procedureName(row) ?? row[store.get().runsby]), " over time ",
+    const title = [plain(procedureName(row) ?? row[store.get().runsby]), " over time "];
+    if (store.get().table) {
+      put(course, el("h3", {}, title), el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Course" },
+        flatTable("Course of the selected row", intervals.map(i => [clock(Date.parse(i.from), { day: true, seconds: true }), "overtime", true]),
+          [found.over_time.map(v => figure(v, v === null ? "no epoch" : digits(v), "CPUs"))])));
+      return;
+    }
+    put(course, el("h3", {}, title,
       el("span", { class: "quiet" }, "orange: beyond two deviations; a click or Enter shows that time in Where")),
     el("div", { class: "runbars" }, bars));
   }
@@ -110,8 +118,12 @@ export function create(ctx) {
       sort: r => r[id], cell: r => figure(r[id], show(r[id])) });
     return [
       { ...number("range_percent", "range", "range2", percent), unit: "%" },
-      { id: "spread", title: "spread", what: "spread", grow: "w5",
-        cell: r => spreadPlot(r, outliers.get(r) ?? [], openEpoch) },
+      ...(state.table ? [number("min", "least", "least", count), number("max", "greatest", "most", count),
+        { id: "outliers", title: "beyond two deviations", what: "spread", grow: "w5", cell: r =>
+          (outliers.get(r) ?? []).map(o => [el("button", { type: "button", class: "link", "data-value": o.value,
+            "data-epoch": o.epoch, title: outlierText(o), click: () => openEpoch(o) }, outlierText(o)), " "]) }] :
+        [{ id: "spread", title: "spread", what: "spread", grow: "w5",
+          cell: r => spreadPlot(r, outliers.get(r) ?? [], openEpoch) }]),
       { ...number("sum_percent", "sum", "sum", percent), unit: "%" },
       number("mean", "mean", "mean", count), number("std_dev", "deviation", "deviation", count),
       number("present", "epochs", "epochs", count),
@@ -171,6 +183,7 @@ export function create(ctx) {
       { key: "Enter", text: "why: the selected procedure", run: () => table.selected() && open(table.selected()) },
     ],
     focus: () => table.focus(),
+    sheet: () => plotSheet("#main .spread"),
     saves: state => ["csv", "json"].map(format => ({ name: format.toUpperCase(), report: "stats",
       options: { epoch: shownEpochs(state), by: state.runsby, ...filterOptions(state.filters), format } })),
     stop() {

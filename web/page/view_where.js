@@ -4,14 +4,15 @@
  * shares come first, from `prof`; courses over time and CPI follow and fill their cells.
  */
 import { el, plain, base, put } from "./dom.js";
-import { figure, percent, digits, timeUnit, estimate, count } from "./format.js";
-import { createTable } from "./table.js";
+import { figure, percent, digits, timeUnit, estimate, count, clock } from "./format.js";
+import { createTable, flatTable } from "./table.js";
 import { createLoader, notice } from "./loader.js";
 import { filterOptions, passes, withFilter } from "./filters.js";
 import { shownEpochs } from "./state.js";
 import { sparkline, bar } from "./spark.js";
 import { truthLine } from "./truth.js";
 import { what } from "./explain.js";
+import { plotSheet } from "./plots.js";
 
 const GROUPS = { procedure: "procedure", image: "image", line: "source line", comm: "command",
   container: "container", unit: "unit", label: "label", host: "machine" };
@@ -75,6 +76,7 @@ export function create(ctx) {
   const courses = createLoader(node, true);
   let report = null;
   let over = new Map(); // key → course
+  let intervals = []; // of the courses
   let cpis = new Map(); // key → summary, or an error's text
   let cpiRun = null;
   const table = createTable({
@@ -144,6 +146,16 @@ export function create(ctx) {
     ].filter(Boolean);
   }
 
+  /** The small time lines as figures: CPUs in each interval. */
+  function coursesTable(state, rows) {
+    const known = rows.filter(r => over.get(keyOf(r)));
+    return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Over time as a table" },
+      flatTable("CPUs in use over time", [[GROUPS[state.by], state.by === "procedure" ? "procedure" : "context"],
+        ...intervals.map(i => [clock(Date.parse(i.from), { day: true, seconds: true }), "overtime", true])],
+      known.map(r => [plain(state.by === "procedure" ? procedureName(r) : state.by === "line" ? `${base(r.file)}:${r.line}` :
+        r[state.by] ?? "[unknown]"), ...over.get(keyOf(r)).map(v => figure(v, v === null ? "no epoch" : digits(v), "CPUs"))])));
+  }
+
   function draw(state) {
     if (!report)
       return;
@@ -159,6 +171,8 @@ export function create(ctx) {
       put(place, report.rows.length ? notice("No row matches.", "Change the search (/), or take back a filter (u).") :
         notice("These epochs have no samples of this kind.",
           "Choose a longer range above, or take back a filter (u)."));
+    else if (state.table && over.size)
+      put(place, coursesTable(state, rows));
     else {
       if (table.node.parentNode !== place)
         put(place, table.node);
@@ -214,6 +228,7 @@ export function create(ctx) {
       courses.run(signal => ctx.api.json("prof", { ...options(state), "over-time": true,
         limit: COURSES }, signal), fuller => {
         over = new Map(fuller.rows.map(r => [keyOf(r), r.over_time]));
+        intervals = fuller.intervals ?? [];
         draw(ctx.store.get());
       });
     });
@@ -237,6 +252,7 @@ export function create(ctx) {
     ],
     focus: () => table.focus(),
     selected: () => table.selected(),
+    sheet: () => plotSheet("#main .spark", ctx.store.get().by),
     saves: state => [
       { name: "CSV", report: "prof", options: { ...options(state), format: "csv", limit: 100000 } },
       { name: "JSON", report: "prof", options: options(state) },

@@ -11,8 +11,9 @@ import { createTable } from "./table.js";
 import { filterOptions } from "./filters.js";
 import { shownEpochs } from "./state.js";
 import { makeRows, reasonText } from "./why_model.js";
-import { codePane, showHottest } from "./why_code.js";
-import { callersPart, coursePart, cyclePart, edgesPart, graphPart, headLine, pathsPart } from "./why_side.js";
+import { codePane, showBlock, showHottest } from "./why_code.js";
+import { callersPart, coursePart, cyclePart, headLine, pathsPart } from "./why_side.js";
+import { graphPart, graphTables } from "./why_graph.js";
 import { procedureArgs, procedureName } from "./view_where.js";
 
 const FOLD = 300; // instructions; longer procedures show only what has samples
@@ -37,17 +38,38 @@ export function create(ctx) {
     el("div", { class: "why-panes" }, place, side));
   const loader = createLoader(place);
   const beside = createLoader(node, true);
+  const graphs = createLoader(place);
   const table = createTable({ caption: "Instructions that took the most time",
     key: row => `${row.image} ${row.offset}`, select: ctx.pick,
     open: row => open(row.procedure, row.image) });
   let data = null; // {list, calc, source}
   let parts = {};
+  let cfg = null; // {options, answer, picture}
 
   const chosen = state => ({ epoch: shownEpochs(state), ...filterOptions(state.filters) });
   const ofProcedure = state => ({ ...chosen(state), ...procedureArgs(state.proc, state.image) });
 
   function open(proc, image) {
     store.set({ view: "why", proc, image });
+  }
+
+  const openBlock = at => store.set({ at, graph: false, whole: true,
+    why: store.get().why === "source" ? "both" : store.get().why });
+
+  /** The picture stays while nothing but its surroundings changes. */
+  function drawGraph(state) {
+    const options = ofProcedure(state);
+    if (JSON.stringify(cfg?.options) !== JSON.stringify(options)) {
+      graphs.run(signal => api.json("cfg", { ...options, format: "json" }, signal), answer => {
+        cfg = { options, answer, picture: null };
+        draw(store.get(), null);
+      });
+      return;
+    }
+    if (!state.table)
+      cfg.picture ??= graphPart(options, cfg.answer, openBlock);
+    if (state.table || cfg.picture.parentNode !== place)
+      put(place, state.table ? graphTables(cfg.answer, openBlock) : cfg.picture);
   }
 
   async function copyText() {
@@ -104,16 +126,17 @@ export function create(ctx) {
       put(place, notice("No code of this procedure is here.", plain(data.list.no_code ?? ""),
         "cpid keeps the code of what it samples (--capture); for debug information install the debug package."));
     else if (state.graph)
-      put(place, state.table ? edgesPart(data.calc) : graphPart(ofProcedure(state)));
+      drawGraph(state);
     else {
       const pane = codePane(rows, data.source, state.why);
       put(place, pane);
       const scrolls = [...place.querySelectorAll(".scroll")];
-      if (scrolled?.length === scrolls.length)
+      const atBlock = state.at && (state.at !== former?.at || former.graph) && showBlock(pane, state.at);
+      if (!atBlock && scrolled?.length === scrolls.length)
         scrolls.forEach((s, i) => {
           s.scrollTop = scrolled[i];
         });
-      else
+      else if (!atBlock)
         showHottest(pane, rows);
     }
     drawSide();
@@ -164,6 +187,7 @@ export function create(ctx) {
     loader.run(signal => readCode(ofProcedure(state), signal), answer => {
       const same = data?.list.procedure === answer.list.procedure;
       data = answer;
+      cfg = null;
       if (!same)
         parts = {};
       draw(store.get(), same ? store.get() : null);
@@ -200,6 +224,7 @@ export function create(ctx) {
     saves: state => (state.proc ? [
       { name: "JSON (calc)", report: "calc", options: { ...ofProcedure(state), all: true } },
       { name: "CSV (calc)", report: "calc", options: { ...ofProcedure(state), all: true, format: "csv" } },
+      { name: "JSON of the graph", report: "cfg", options: { ...ofProcedure(state), format: "json" } },
       { name: "SVG of the graph", report: "cfg", options: { ...ofProcedure(state), format: "svg" } },
       { name: "text (calc)", report: "calc", options: { ...ofProcedure(state), format: "text", download: true } },
     ] : ["csv", "json"].map(format => ({ name: `${format.toUpperCase()} (stalls)`, report: "stalls",
@@ -207,6 +232,7 @@ export function create(ctx) {
     stop() {
       loader.stop();
       beside.stop();
+      graphs.stop();
     },
   };
 }

@@ -189,3 +189,17 @@ export function showHottest(node, rows) {
     scroll.scrollTop = Math.max(0, tr.offsetTop - scroll.clientHeight / 3);
 }
 
+/** Brings a block into sight and puts the focus on its first instruction; false if it is not here. */
+export function showBlock(node, start) {
+  const tr = node.querySelector(`.side-asm tr[data-key="${CSS.escape(`b${start}`)}"]`);
+  const scroll = tr?.closest(".scroll");
+  if (!scroll)
+    return false;
+  scroll.scrollTop = Math.max(0, tr.offsetTop - ROW);
+  tr.classList.add("chosen");
+  let first = tr.nextElementSibling;
+  while (first && !first.matches(".insn"))
+    first = first.nextElementSibling;
+  first?.focus({ preventScroll: true });
+  return true;
+}

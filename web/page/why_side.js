@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * why_side.js - what stands beside the code of a procedure: its cycle stack with ranges,
- * its share over time, who called it, the paths of windows, its control-flow graph.
+ * its share over time, who called it, the paths of windows.
  */
 import { el, plain, base, vars } from "./dom.js";
 import { figure, digits, percent, count, estimate } from "./format.js";
 import { sparkline } from "./spark.js";
 import { cycleStack } from "./why_model.js";
-import { apiUrl } from "./api.js";
 import { procedureName } from "./view_where.js";
 
 const section = (title, id, ...children) => el("section", { class: "part", "data-what": id },
@@ -77,35 +76,4 @@ export function headLine(state, list, calc) {
       `executions by ${plain(calc.frequency_source).replace("_", " ")}` : "executions from samples of time") : null,
     s?.samples_needed > s?.samples ? el("span", { class: "lost" },
       `too few samples: ${count(s.samples_needed)} would do`) : null);
-}
-
-/** The graph's edges as rows. */
-export function edgesPart(calc) {
-  const known = v => (v === null || v === undefined ? "" : count(v));
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Edges" }, el("table", {
-    "aria-label": "Edges of the control-flow graph" }, el("thead", {}, el("tr", {},
-    [["from", "address"], ["to", "address"], ["executions", "executions"], ["confidence", "confidence"],
-      ["taken", "taken"], ["not taken", "taken"]].map(([title, id], i) => el("th", { scope: "col", "data-what": id,
-      class: i === 2 || i > 3 ? "r" : null }, title)))),
-  el("tbody", {}, (calc?.edges ?? []).map(e => el("tr", {}, el("td", { class: "mono" }, plain(e.from)),
-    el("td", { class: "mono" }, plain(e.to ?? "")), el("td", { class: "r", "data-what": "executions" },
-      figure(e.frequency, estimate(e.frequency, e.frequency_interval, count, "most"))),
-    el("td", {}, plain(e.confidence?.shape ?? e.confidence ?? "")),
-    el("td", { class: "r", "data-what": "taken" }, figure(e.taken_samples, known(e.taken_samples))),
-    el("td", { class: "r", "data-what": "taken" }, figure(e.not_taken_samples, known(e.not_taken_samples))))))));
-}
-
-/** The control-flow graph as the command draws it. It is an image, so nothing in it runs. */
-export function graphPart(options) {
-  const picture = el("img", { class: "graph", src: apiUrl("cfg", { ...options, format: "svg" }),
-    alt: "Control-flow graph: blocks with their instructions, edges as wide as they are frequent" });
-  const box = el("div", { class: "scroll graphbox", tabindex: 0, role: "region", "aria-label": "Control-flow graph",
-    "data-busy": "", "data-what": "graph" }, picture);
-  picture.addEventListener("load", () => box.removeAttribute("data-busy"));
-  picture.addEventListener("error", () => {
-    box.removeAttribute("data-busy");
-    picture.replaceWith(el("p", { class: "quiet" },
-      "No graph: the machine of the server needs graphviz, and the procedure code. t shows its edges as a table."));
-  });
-  return box;
 }
