@@ -7,7 +7,7 @@ WEB_PAGE = \
 	web/page/filters.js web/page/flame_canvas.js web/page/flame_tree.js \
 	web/page/forest.js web/page/format.js web/page/heat.js web/page/hues.js \
 	web/page/index.html web/page/keys.js web/page/live.js web/page/loader.js \
-	web/page/main.js web/page/plots.js web/page/range.js web/page/saves.js web/page/spark.js \
+	web/page/main.js web/page/plots.js web/page/presets.js web/page/range.js web/page/saves.js web/page/spark.js \
 	web/page/state.js web/page/store.js web/page/table.css web/page/table.js \
 	web/page/timedata.js web/page/timeline.js web/page/timepane.js \
 	web/page/truth.js web/page/view_changed.js web/page/view_flame.js \

@@ -10,6 +10,7 @@ import { filterChips, withFilter } from "./filters.js";
 import { createHues } from "./hues.js";
 import { bindKeys } from "./keys.js";
 import { createLive } from "./live.js";
+import { showPresets } from "./presets.js";
 import { createRange } from "./range.js";
 import { showSaves } from "./saves.js";
 import { bindAddress, fromHash, VIEWS } from "./state.js";
@@ -177,6 +178,7 @@ function start() {
       time.update(store.get());
       view.update(store.get(), { live: false });
     } },
+    { key: "j", text: "saved views: open one, or save this one", run: () => showPresets(ctx) },
     { key: "s", text: "save what is shown", run: () => showSaves(ctx, view) },
     { key: "Escape", shown: "Esc", text: "back: search, zoom, B, A, view", typing: true, run: back },
   ], () => view.keys?.() ?? []);
@@ -185,6 +187,7 @@ function start() {
   byId("figures").addEventListener("click", showMeaning);
   byId("undo").addEventListener("click", undo);
   byId("download").addEventListener("click", () => showSaves(ctx, view));
+  byId("saved").addEventListener("click", () => showPresets(ctx));
   bindExplain();
   mount(store.get());
   showFrame(store.get());
