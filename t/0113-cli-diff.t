@@ -22,7 +22,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 54
+plan 59
 
 cpi diff old new >text 2>err
 is "$?" 0 "cpi diff compares two selections"
@@ -213,3 +213,60 @@ print(suite.get("name"), sorted(failed))
 )" "slower > 3 % ['found', 'gamma']" "JUnit's report has the rows that fail"
 is "$(gate old same --fail-if slower --format=junit)$(grep -c '<failure' out)" 00 \
 	"JUnit's report of equal runs has no failure"
+
+# A procedure that was rebuilt: one instruction more, others changed.
+if ! command -v python3 >/dev/null || ! command -v "${CC:-cc}" >/dev/null; then
+	skip 5 "python3 or a compiler is missing"
+	exit
+fi
+for side in a b; do
+	mkdir "$side"
+	if [ $side = a ]; then
+		cp "$srcdir/t/target.c" a/target.c
+	else
+		sed 's/sum \* 3 + 1/(sum ^ n) * 5 + 1/' "$srcdir/t/target.c" >b/target.c
+	fi
+	"${CC:-cc}" -O1 -g -o "$side/target" "$side/target.c" || bail "no program"
+	"$builddir/t/mkdb" "$side.db" "$side/target" || bail "no database"
+	cpi epoch label --db "$side.db" 1 "$side" || bail "no label"
+done
+# Another boot: else these would be the same epochs.
+sqlite3 b.db "UPDATE platform SET boot_id = '00000000-0000-0000-0000-000000000002'"
+cpi epoch import --db a.db b.db >import.out 2>&1 || bail "$(cat import.out)"
+CPI_DB=a.db
+cpi diff a b target_hot --format=json >rebuilt.json 2>err
+is "$? $(cat err)" "0 " "cpi diff compares a procedure that was rebuilt"
+cpi calc --epoch a --all --format=json target_hot >a.json
+cpi calc --epoch b --all --format=json target_hot >b.json
+cat >rebuilt.py <<'END'
+import json
+d, a, b = (json.load(open(f"{name}.json")) for name in ("rebuilt", "a", "b"))
+rows = d["instructions"]
+lists = [[i for block in side["blocks"] for i in block["instructions"]] for side in (a, b)]
+print(d["same_code"], d["matched"])
+print([r["address"] for r in rows if r["address"]] == [i["offset"] for i in lists[0]],
+      [r["b_address"] for r in rows if r["b_address"]] == [i["offset"] for i in lists[1]])
+texts = [{i["offset"]: i["text"] for i in side} for side in lists]
+both = [r for r in rows if r["address"] and r["b_address"]]
+print(all(texts[0][r["address"]].split()[0] == texts[1][r["b_address"]].split()[0] for r in both),
+      any(not r["address"] for r in rows), len(both) > len(lists[0]) / 2)
+
+def longest(x, y):  # of common subsequences of operations
+    row = [0] * (len(y) + 1)
+    for i in x:
+        last = row[:]
+        for k, j in enumerate(y):
+            row[k + 1] = last[k] + 1 if i == j else max(last[k + 1], row[k])
+    return row[-1]
+
+x, y = ([i["text"].split()[0] for i in side] for side in lists)
+print(len(both) <= longest(x, y), len(both) >= 0.8 * longest(x, y))
+print(abs(sum(r["a_ms_per_second"] or 0 for r in rows) - sum(r["b_ms_per_second"] or 0 for r in rows)) < 1e-6,
+      all(r["a_ms_per_second"] is None for r in rows if not r["address"]))
+END
+python3 rebuilt.py >rebuilt.out 2>&1
+is "$(sed -n 1,2p rebuilt.out)" "False True
+True True" "each instruction of both sides is in one row, in its order"
+is "$(sed -n 3p rebuilt.out)" "True True True" "rows of both sides have one operation"
+is "$(sed -n 4p rebuilt.out)" "True True" "as many are matched as can be"
+is "$(sed -n 5p rebuilt.out)" "True True" "times are of their side"

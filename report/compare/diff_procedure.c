@@ -5,7 +5,8 @@
  *
  * Each side is explained by itself, as cpi calc and cpi sum do. Only one explanation is
  * open at a time, so its figures are copied. Instructions are compared one by one where
- * both sides have the same code.
+ * both sides have the same code; else by the longest common subsequence of their
+ * operations.
  */
 #include "config.h"
 
@@ -13,12 +14,16 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/compare/matrix.h"
 #include "report/explain/calc.h"
+
+#define MAX_MATCHED 4000 /* instructions of a side: the table takes 32 MB */
 
 /* One instruction in one side's explanation. */
 struct side_insn {
@@ -174,41 +179,145 @@ static double block_time(const struct side *s, size_t first)
 	return time;
 }
 
-static void compare_insn(struct diff_procedure *d, struct side *s, size_t i)
+/* Takes row (index in the list of a side, or -1) of each side into d. */
+static void take_insn(struct diff_procedure *d, struct side *s, const ptrdiff_t row[2])
 {
+	const struct freq_interval unknown = { NAN, NAN, NAN };
+	struct diff_insn *out = &d->insn[d->nr_insns++];
+	double time[2] = { NAN, NAN };
 	size_t nr;
-	struct side_insn *a = side_insns(&s[0], &nr), *b = side_insns(&s[1], &nr);
 
-	if (!i || a[i].block != a[i - 1].block)
-		d->block[d->nr_blocks++] =
-			(struct diff_block){ i, make_time(block_time(&s[0], i),
-							  block_time(&s[1], i)) };
-	d->insn[i] = (struct diff_insn){
-		.address = a[i].address,
-		.block = a[i].block,
-		.text = a[i].text,
-		.time = make_time(a[i].samples * s[0].scale, b[i].samples * s[1].scale),
-		.cpi = { a[i].cpi, b[i].cpi },
-		.runs = { a[i].runs, b[i].runs },
-	};
-	a[i].text = NULL; /* d's now */
+	*out = (struct diff_insn){ .cpi = { unknown, unknown },
+				   .runs = { unknown, unknown } };
+	for (int k = 1; k >= 0; k--) {
+		struct side_insn *insn;
+
+		if (row[k] < 0)
+			continue;
+		insn = &side_insns(&s[k], &nr)[row[k]];
+		out->in[k] = true;
+		out->address = insn->address;
+		out->block = insn->block;
+		if (k)
+			out->b_address = insn->address;
+		time[k] = insn->samples * s[k].scale;
+		out->cpi[k] = insn->cpi;
+		out->runs[k] = insn->runs;
+		free(out->text);
+		out->text = insn->text;
+		insn->text = NULL; /* d's now */
+	}
+	out->time = (struct diff_time){ { time[0], time[1] },
+					(out->in[1] ? time[1] : 0) -
+						(out->in[0] ? time[0] : 0) };
 }
 
-static int compare_insns(struct diff_procedure *d, struct side *s)
+static int compare_same(struct diff_procedure *d, struct side *s)
 {
+	const struct side_insn *a;
 	size_t nr;
 
-	side_insns(&s[0], &nr);
-	d->same_code = is_same_code(s);
-	if (!d->same_code)
-		return 0;
+	a = side_insns(&s[0], &nr);
 	d->insn = calloc(nr + 1, sizeof(*d->insn));
 	d->block = calloc(nr + 1, sizeof(*d->block));
 	if (!d->insn || !d->block)
 		return -ENOMEM;
-	for (d->nr_insns = 0; d->nr_insns < nr; d->nr_insns++)
-		compare_insn(d, s, d->nr_insns);
+	for (size_t i = 0; i < nr; i++) {
+		if (!i || a[i].block != a[i - 1].block)
+			d->block[d->nr_blocks++] = (struct diff_block){
+				i, make_time(block_time(&s[0], i), block_time(&s[1], i))
+			};
+		take_insn(d, s, (ptrdiff_t[]){ (ptrdiff_t)i, (ptrdiff_t)i });
+	}
 	return 0;
+}
+
+/* How well two instructions fit: 0 not at all. Operands tell equal operations apart. */
+static unsigned int likeness(const struct side_insn *a, const struct side_insn *b)
+{
+	if (a->opcode != b->opcode)
+		return 0;
+	return a->text && b->text && !strcmp(a->text, b->text) ? 3 : 2;
+}
+
+/*
+ * The best sum of likeness of the rest from (i, j) on, for each pair: best[i * (nr_b +
+ * 1)
+ * + j]. Both ends of a table of (nr_a + 1) (nr_b + 1) are 0.
+ */
+static void fill_best(const struct side_insn *a, size_t nr_a, const struct side_insn *b,
+		      size_t nr_b, uint16_t *best)
+{
+	const size_t wide = nr_b + 1;
+
+	for (size_t i = nr_a; i-- > 0;) {
+		for (size_t j = nr_b; j-- > 0;) {
+			const unsigned int like = likeness(&a[i], &b[j]);
+			unsigned int most = best[(i + 1) * wide + j];
+
+			if (best[i * wide + j + 1] > most)
+				most = best[i * wide + j + 1];
+			if (like && best[(i + 1) * wide + j + 1] + like > most)
+				most = best[(i + 1) * wide + j + 1] + like;
+			best[i * wide + j] = (uint16_t)most;
+		}
+	}
+}
+
+/* Walks along the best pairs, in the order of both sides. */
+static void take_best(struct diff_procedure *d, struct side *s, const uint16_t *best)
+{
+	size_t nr_a, nr_b, i = 0, j = 0;
+	const struct side_insn *a = side_insns(&s[0], &nr_a),
+			       *b = side_insns(&s[1], &nr_b);
+	const size_t wide = nr_b + 1;
+
+	while (i < nr_a || j < nr_b) {
+		const unsigned int like =
+			i < nr_a && j < nr_b ? likeness(&a[i], &b[j]) : 0;
+		ptrdiff_t row[2] = { -1, -1 };
+
+		if (like && best[i * wide + j] == best[(i + 1) * wide + j + 1] + like) {
+			row[0] = (ptrdiff_t)i++;
+			row[1] = (ptrdiff_t)j++;
+		} else if (j == nr_b ||
+			   (i < nr_a &&
+			    best[i * wide + j] == best[(i + 1) * wide + j])) {
+			row[0] = (ptrdiff_t)i++;
+		} else {
+			row[1] = (ptrdiff_t)j++;
+		}
+		take_insn(d, s, row);
+	}
+}
+
+/* Matches the instructions of two builds: the longest common subsequence. */
+static int compare_rebuilt(struct diff_procedure *d, struct side *s)
+{
+	size_t nr_a, nr_b;
+	const struct side_insn *a = side_insns(&s[0], &nr_a),
+			       *b = side_insns(&s[1], &nr_b);
+	uint16_t *best;
+
+	if (nr_a > MAX_MATCHED || nr_b > MAX_MATCHED)
+		return 0;
+	best = calloc((nr_a + 1) * (nr_b + 1), sizeof(*best));
+	d->insn = calloc(nr_a + nr_b + 1, sizeof(*d->insn));
+	if (!best || !d->insn) {
+		free(best);
+		return -ENOMEM;
+	}
+	fill_best(a, nr_a, b, nr_b, best);
+	take_best(d, s, best);
+	free(best);
+	d->is_matched = true;
+	return 0;
+}
+
+static int compare_insns(struct diff_procedure *d, struct side *s)
+{
+	d->same_code = is_same_code(s);
+	return d->same_code ? compare_same(d, s) : compare_rebuilt(d, s);
 }
 
 static int compare_sides(struct diff_procedure *d, struct side *s)

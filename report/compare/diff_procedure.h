@@ -24,10 +24,14 @@ struct diff_stall {
 	bool is_small; /* less than half a sample on both sides */
 };
 
+/* One instruction, or two that are taken for the same one in code that was rebuilt. */
 struct diff_insn {
-	uint64_t address, block; /* of A; block is where its block starts */
-	char *text;              /* of A */
-	struct diff_time time;
+	bool in[2]; /* which sides have it */
+	uint64_t address,
+		block; /* of A, or of B alone; block is where its block starts */
+	uint64_t b_address;
+	char *text;                           /* of A, or of B alone */
+	struct diff_time time;                /* NAN on a side without it */
 	struct freq_interval cpi[2], runs[2]; /* 90 %; runs: its executions */
 };
 
@@ -42,7 +46,8 @@ struct diff_procedure {
 	double samples[2], time[2];
 	struct diff_stall stall[SUMMARY_MAX_ROWS];
 	size_t nr_stalls;
-	bool same_code; /* false: insn and block are empty */
+	bool same_code;  /* else instructions are matched, and there are no blocks */
+	bool is_matched; /* false: there are too many instructions to match */
 	struct diff_insn *insn;
 	size_t nr_insns;
 	struct diff_block *block; /* ascending */

@@ -112,9 +112,17 @@ static void put_ends(struct table *t, const struct freq_interval side[2])
 		"", "b_" what "_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT      \
 	}
 
+static void put_address(struct table *t, bool is_there, uint64_t address)
+{
+	if (is_there)
+		table_hex(t, address);
+	else
+		table_empty(t);
+}
+
 static struct table *make_insns(const struct diff_procedure *d, bool text)
 {
-	static const struct column columns[] = {
+	const struct column columns[] = {
 		TIME_COLUMNS,
 		{ "A CPI", "a_cpi", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "B CPI", "b_cpi", COLUMN_NUMBER, COLUMN_EVERYWHERE },
@@ -125,6 +133,8 @@ static struct table *make_insns(const struct diff_procedure *d, bool text)
 		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE },
 		END_COLUMNS("cpi"),
 		END_COLUMNS("executions"),
+		{ "B address", "b_address", COLUMN_NUMBER,
+		  d->same_code ? COLUMN_NOT_IN_TEXT : COLUMN_EVERYWHERE },
 	};
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 
@@ -139,10 +149,11 @@ static struct table *make_insns(const struct diff_procedure *d, bool text)
 		table_exact(t, insn->runs[0].likely);
 		table_exact(t, insn->runs[1].likely);
 		table_hex(t, insn->block);
-		table_hex(t, insn->address);
+		put_address(t, insn->in[0], insn->address);
 		table_text(t, insn->text);
 		put_ends(t, insn->cpi);
 		put_ends(t, insn->runs);
+		put_address(t, insn->in[1], insn->b_address);
 	}
 	return t;
 }
@@ -161,9 +172,12 @@ static int print_text(const struct diff_procedure *d, struct table *stalls,
 	putchar('\n');
 	err = table_print_text(stalls, colored, true);
 	putchar('\n');
-	if (!err && !d->same_code)
-		out_line("The code differs, so its instructions are not compared");
-	else if (!err)
+	if (!d->same_code)
+		out_line(d->is_matched ? "The code differs: instructions of one side "
+					 "alone have one address"
+				       : "The code differs, and is too long to match "
+					 "its instructions");
+	if (!err && (d->same_code || d->is_matched))
 		err = table_print_text(instructions, colored, true);
 	return err;
 }
@@ -181,6 +195,7 @@ static int print_json(const struct diff_procedure *d, struct table *stalls,
 	json_exact(&j, "a_samples", d->samples[0]);
 	json_exact(&j, "b_samples", d->samples[1]);
 	json_bool(&j, "same_code", d->same_code);
+	json_bool(&j, "matched", d->same_code || d->is_matched);
 	json_array(&j, "stalls");
 	err = table_print_json(stalls, &j);
 	json_end(&j);
