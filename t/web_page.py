@@ -355,6 +355,20 @@ def check_lists(page):
     result(nr == {k: str(counts.get(k, 0)) for k in ("slower", "often", "rest")}, "... as many as the command says", nr, counts)
 
 
+def check_rebuilt(page):
+    """Instructions of a procedure that was rebuilt, side by side."""
+    if not any(e["label"] == "rebuilt" for e in command("prof", "--epoch", "all", "--format", "json")["epochs"]):
+        skip("instructions of a rebuilt procedure", "there is no compiler")
+        return
+    page.open(f"{RANGE}&view=changed&a=full&b=rebuilt&diffproc=target_hot")
+    diff = command("diff", "full", "rebuilt", "target_hot", "--format", "json")
+    rows = diff["instructions"]
+    shown = list(zip(page.texts("address"), page.texts("b_address"), page.values("delta_ms_per_second")))
+    want = [(r["address"] or "", r["b_address"] or "", exact(r["delta_ms_per_second"])) for r in rows]
+    result(not diff["same_code"] and any(not r["address"] for r in rows) and shown == want,
+           "What changed: instructions of a rebuilt procedure are the command's", shown[:4], want[:4])
+
+
 def check_tables(page):
     """Each picture has its figures behind t."""
     page.open(f"{RANGE}&table=1&heat=1")
@@ -578,6 +592,36 @@ def check_keys(page):
     result(".." in page.state().get("a", ""), "a makes side A of what is shown")
 
 
+def check_presets(page):
+    """Views and filters under names, which stay in the browser."""
+    page.open(f"{RANGE}&view=runs&runsby=image&filters=hide:image:prog")
+    page.press("j")
+    page.js("document.getElementById('preset-name').value = '<b>mine</b>'; document.getElementById('save-view').click()")
+    page.js("document.getElementById('preset-name').value = 'no prog'; document.getElementById('save-filters').click()")
+    page.open(f"{RANGE}&view=where")
+    page.press("j")
+    names = page.js("return [...document.querySelectorAll('#preset-list li .link')].map(n => n.textContent)")
+    result(names == ["<b>mine</b>", "no prog"], "saved views are listed, as text", names)
+    page.js("document.querySelectorAll('#preset-list li .link')[1].click()")
+    page.settle()
+    state = page.state()
+    result(state.get("filters") == "hide:image:prog" and "view" not in state, "saved filters come back alone", state)
+    page.press("j")
+    page.js("document.querySelectorAll('#preset-list li .link')[0].click()")
+    page.settle()
+    state = page.state()
+    result(state.get("view") == "runs" and state.get("runsby") == "image", "a saved view comes back whole", state)
+    page.press("j")
+    page.js("document.querySelector('#preset-list li button:last-child').click()")
+    left = page.js("return document.querySelectorAll('#preset-list li').length")
+    page.js("localStorage.setItem('cpi-views', '{\"no\": [list'); document.getElementById('presets').close()")
+    page.press("j")
+    result(left == 1 and page.js("return document.querySelectorAll('#preset-list li').length") == 0,
+           "one can be removed, and what is no list is none", left)
+    page.js("localStorage.clear()")
+    page.press("Escape")
+
+
 def check_pictures(page):
     """SVG and PNG of what is drawn are files that stand alone."""
     for view, wanted in (("where", 4), ("flame", 3)):
@@ -763,9 +807,9 @@ def check_views(page):
 
 PARTS = {
     "short": [check_views, check_where, check_narrow],
-    "views": [check_where, check_not, check_filters, check_time, check_heat, check_flame, check_why, check_changed, check_lists,
+    "views": [check_where, check_not, check_filters, check_time, check_heat, check_flame, check_why, check_changed, check_lists, check_rebuilt,
               check_both_flames, check_runs, check_outliers, check_health, check_machines, check_marks, check_tables],
-    "rest": [check_keys, check_pictures, check_files, check_in_place, check_reload, check_narrow, check_schemes, check_words,
+    "rest": [check_keys, check_presets, check_pictures, check_files, check_in_place, check_reload, check_narrow, check_schemes, check_words,
              check_live, check_axe, check_hostile],
 }
 messages = []

@@ -46,5 +46,15 @@ page_database()
 	sqlite3 page.db "INSERT INTO run SELECT (SELECT max(id) + 1 FROM run), platform, (SELECT from_ns FROM epoch WHERE id = 5),
 		to_ns, state FROM run WHERE id = (SELECT run FROM epoch WHERE id = 5);
 		UPDATE epoch SET run = (SELECT max(id) FROM run) WHERE id IN (5, 6)" || bail 'no other run'
+	# target_hot, rebuilt from other source, in an epoch of its own.
+	if command -v "${CC:-cc}" >/dev/null; then
+		sed 's/sum \* 3 + 1/(sum ^ n) * 5 + 1/' "$srcdir/t/target.c" >rebuilt.c
+		"${CC:-cc}" -O1 -g -o rebuilt rebuilt.c || bail "no program"
+		"$builddir/t/mkdb" built.db "$PWD/rebuilt" || bail "no database of it"
+		sqlite3 built.db "UPDATE platform SET boot_id = '00000000-0000-0000-0000-000000000003'"
+		cpi epoch label --db built.db 1 rebuilt || bail "no label"
+		cpi epoch export --db built.db part.db rebuilt >import.out 2>&1 || bail "$(cat import.out)"
+		cpi epoch import --db page.db part.db >import.out 2>&1 || bail "$(cat import.out)"
+	fi
 	cpi epoch label --db page.db 9 '<img src=x onerror=pwned()>' || bail "no hostile label"
 }

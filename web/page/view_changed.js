@@ -232,16 +232,18 @@ export function create(ctx) {
     const back = el("button", { type: "button", click: () => store.set({ diffproc: "" }) }, "← all rows");
     put(truth, el("p", { class: "truth" }, back, el("b", { class: "mono" }, plain(d.procedure)),
       el("span", what("samples"), figure(d.a_samples, count(d.a_samples)), " samples in A, ", figure(d.b_samples,
-        count(d.b_samples)), " in B"), el("span", {}, d.same_code ? "the same code" : "rebuilt: code was matched")));
-    const insns = createTable({ caption: "Per instruction", key: r => `${r.block} ${r.address} ${r.text}` });
+        count(d.b_samples)), " in B"), el("span", {}, d.same_code ? "the same code" : d.instructions.length ?
+        "rebuilt: instructions were matched; what has one address is on one side alone" : "rebuilt, and too long to match")));
+    const insns = createTable({ caption: "Per instruction", key: r => `${r.block} ${r.address} ${r.b_address} ${r.text}` });
     const number = (id, title, id2) => ({ id, title, what: id2, number: true, grow: "w2",
       cell: r => figure(r[id], r[id] === null ? "" : Math.abs(r[id]) >= 1e6 ? count(r[id]) : digits(r[id])) });
+    const address = (id, title) => ({ id, title, what: "address", grow: "w2", cell: r => el("code", { "data-value": r[id] ?? "" }, r[id] ?? "") });
     put(place, insns.node);
     insns.show([number("a_ms_per_second", "A ms/s", "time"), number("b_ms_per_second", "B ms/s", "time"),
       number("delta_ms_per_second", "change ms/s", "delta"), number("a_cpi", "A CPI", "actual"),
       number("b_cpi", "B CPI", "actual"), number("a_executions", "A executions", "executions"),
       number("b_executions", "B executions", "executions"),
-      { id: "address", title: "address", what: "address", grow: "w2", cell: r => el("code", {}, r.address ?? "") },
+      address("address", d.same_code ? "address" : "A address"), ...(d.same_code ? [] : [address("b_address", "B address")]),
       { id: "text", title: "instruction", grow: "wide", cell: r => el("code", { title: plain(r.text) }, plain(r.text)) }],
     d.instructions);
   }
