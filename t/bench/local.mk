@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The simulator is built for `make check`, which runs a short trace, and by
 # `make bench`. One library per variant of the table: the same source.
-EXTRA_DIST += t/bench/fleet t/bench/web_frames.py t/bench/web_pictures t/bench/web_pictures.py t/bench/web_runs.py
+EXTRA_DIST += t/bench/fleet t/bench/web_frames.py t/bench/web_pictures t/bench/web_pictures.py t/bench/web_runs.py t/bench/web_year t/bench/web_year.py
 BENCHES = t/bench/table_sim t/bench/explain_bench
 check_PROGRAMS += t/bench/table_sim
 t_bench_table_sim_SOURCES = t/bench/table_sim.c t/bench/sim.c t/bench/sim.h \
