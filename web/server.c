@@ -86,18 +86,26 @@ static struct MHD_Daemon *start_daemon(struct server_listener *l, int fd)
 		l->has_tls ? secure : none, MHD_OPTION_END);
 }
 
+/* A daemon on l's socket, which the loop does not watch yet. 0 or -EIO. */
+static int make_daemon(struct server_listener *l, struct server_daemon *out)
+{
+	const union MHD_DaemonInfo *info;
+
+	out->daemon = start_daemon(l, l->fd);
+	if (!out->daemon)
+		return -EIO;
+	info = MHD_get_daemon_info(out->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	out->watch = (struct watch){ .fd = info->epoll_fd, .fn = on_daemon };
+	return 0;
+}
+
 /* Begins to accept connections on l's socket. 0, -EIO or -errno. */
 static int begin_daemon(struct server_listener *l)
 {
-	const union MHD_DaemonInfo *info;
-	int err;
+	int err = make_daemon(l, &l->now);
 
-	l->now.daemon = start_daemon(l, l->fd);
-	if (!l->now.daemon)
-		return -EIO;
-	info = MHD_get_daemon_info(l->now.daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	l->now.watch = (struct watch){ .fd = info->epoll_fd, .fn = on_daemon };
-	err = loop_add(&l->server->loop, &l->now.watch, EPOLLIN);
+	if (!err)
+		err = loop_add(&l->server->loop, &l->now.watch, EPOLLIN);
 	if (err)
 		l->now.watch.fd = -1;
 	return err;
@@ -147,46 +155,87 @@ static bool has_former(struct server *s)
 	return any;
 }
 
-/*
- * The connections that there are keep the former certificate. A watch must not move, so
- * it is registered anew.
+/* A watch must not move, so it is registered anew. What is not watched waits for a
+ * tick.
  */
-static int renew(struct server_listener *l)
+static void watch_daemon(struct server_listener *l, struct server_daemon *d)
 {
-	struct server *s = l->server;
+	if (loop_add(&l->server->loop, &d->watch, EPOLLIN))
+		log_warn("web: port %u: its connections wait for others", l->port);
+}
 
-	loop_remove(&s->loop, &l->now.watch);
+/* The connections that there are keep the former certificate. */
+static void replace_daemon(struct server_listener *l, const struct server_daemon *fresh)
+{
+	loop_remove(&l->server->loop, &l->now.watch);
 	MHD_quiesce_daemon(l->now.daemon);
 	l->former = l->now;
-	if (loop_add(&s->loop, &l->former.watch, EPOLLIN))
-		log_warn("web: port %u: its connections wait for others", l->port);
-	return begin_daemon(l);
+	l->now = *fresh;
+	watch_daemon(l, &l->former);
+	watch_daemon(l, &l->now);
+}
+
+/* New daemons for all sockets with TLS, or for none: then -EIO, and all is as before.
+ */
+static int replace_daemons(struct server *s)
+{
+	struct server_daemon fresh[SERVER_MAX_SOCKETS] = { 0 };
+	int err = 0;
+
+	for (int i = 0; !err && i < s->nr_listeners; i++)
+		err = s->listener[i].has_tls ? make_daemon(&s->listener[i], &fresh[i])
+					     : 0;
+	for (int i = 0; i < s->nr_listeners; i++) {
+		if (!fresh[i].daemon)
+			continue;
+		if (err) {
+			MHD_quiesce_daemon(fresh[i].daemon); /* the socket stays open */
+			MHD_stop_daemon(fresh[i].daemon);
+		} else {
+			replace_daemon(&s->listener[i], &fresh[i]);
+		}
+	}
+	return err;
+}
+
+/* The sockets keep what they have, and are tried again. Says so once. */
+static void keep_former(struct server *s, uint64_t now_ns)
+{
+	if (!s->renew_ns)
+		log_err("web: %s: the port cannot be opened with the new certificate, "
+			"so the former one stays in use; tried again every %d s",
+			s->config->tls_files->certificate, RENEW_MS / 1000);
+	s->renew_ns = now_ns + RENEW_MS * NSEC_PER_MSEC;
 }
 
 /*
  * New certificates are for new connections. Files that do not fit are logged once, and
- * the former ones stay. 0, or why a socket is lost.
+ * the former ones stay.
  */
-static int renew_tls(struct server *s)
+static void renew_tls(struct server *s, uint64_t now_ns)
 {
-	struct tls *tls = s->config->tls, fresh;
-	int err;
+	struct tls *tls = s->config->tls, fresh, old;
 
-	if (!tls || has_former(s) || !tls_has_changed(tls, s->config->tls_files))
-		return 0;
-	err = tls_load(&fresh, s->config->tls_files);
-	if (err) {
+	if (!tls || now_ns < s->renew_ns || has_former(s) ||
+	    !tls_has_changed(tls, s->config->tls_files))
+		return;
+	if (tls_load(&fresh, s->config->tls_files)) {
 		memcpy(tls->stamp, fresh.stamp, sizeof(tls->stamp));
 		tls_fini(&fresh);
-		return 0;
+		return;
 	}
-	tls_fini(&s->former_tls);
-	s->former_tls = *tls;
+	old = *tls;
 	*tls = fresh;
+	if (replace_daemons(s)) {
+		*tls = old;
+		tls_fini(&fresh);
+		keep_former(s, now_ns);
+		return;
+	}
+	s->renew_ns = 0;
+	tls_fini(&s->former_tls);
+	s->former_tls = old;
 	log_info("web: %s: read anew", s->config->tls_files->certificate);
-	for (int i = 0; !err && i < s->nr_listeners; i++)
-		err = s->listener[i].has_tls ? renew(&s->listener[i]) : 0;
-	return err;
 }
 
 static int load_assets(struct server *s)
@@ -351,7 +400,7 @@ int server_run(struct server *s, int fd, int (*reload)(void *ctx), void *ctx)
 		conns_tick(&s->conns, now_ns);
 		jobs_tick(&s->jobs, now_ns);
 		logins_tick(&s->logins, now_ns);
-		err = renew_tls(s);
+		renew_tls(s, now_ns);
 		next_ns = now_ns + TICK_MS * NSEC_PER_MSEC;
 	}
 	loop_remove(&s->loop, &signals.watch);

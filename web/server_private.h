@@ -42,6 +42,7 @@ struct server {
 	struct logins logins;
 	struct cache cache;
 	struct tls former_tls; /* of the listeners' former daemons */
+	uint64_t renew_ns;     /* when certificates are tried again; 0: they worked */
 	struct server_listener listener[SERVER_MAX_SOCKETS];
 	int nr_listeners;
 	bool is_ending; /* no request is answered, or waits, any more */
