@@ -276,4 +276,5 @@ web_stop
 printf '[cpi-web]\ncertficate = x\n' >bad.conf
 is "$(cpi-web --config=bad.conf 2>&1; echo $?)" \
 	'cpi-web: error: bad.conf:2:1: there is no option "certficate"; did you mean "certificate"?
+Try '"'cpi-web --help'"'.
 2' "a wrong name in a file is an error, with its place"
