@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Documents name files that exist, and keep to their maximal length.
+# Documents name files that exist, and keep to their maximal length. Sources begin with a
+# comment.
 . "$srcdir/t/tap.sh"
 cd "$srcdir" || exit 1
-plan 5
+plan 6
 
 docs=$(echo *.md doc/*.md [a-z]*/README.md [a-z]*/[a-z]*/README.md)
 find abi analysis base daemon db decode doc helpers kmod loader-hook man report service ship t tools web \
@@ -60,3 +61,8 @@ is "$(wc -l README.md ARCHITECTURE.md | awk '
 	'README.md has at most 150 lines, ARCHITECTURE.md has at most 250'
 is "$(for doc in doc/*.md; do grep -qF "$doc" Makefile.am || echo "$doc"; done)" '' \
 	'every document is installed'
+
+# The first line is the licence; a comment follows that is not another one.
+is "$(grep -E '[.](c|h|cc|cpp)$' "$tmp/files" | grep -vE '^t/|[.]skel[.]h$' |
+	xargs awk 'FNR == 2 && !/^\/\*/ { print FILENAME }')" '' \
+	'every source file begins with a comment that says what it does'

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * answer.c - chooses what of a reply is sent, and adds the headers
+ *
+ * A condition (If-None-Match) is looked at before a range, as RFC 9110 section 13.2.2
+ * says. A range is always of the plain form, so the content is decompressed from its
+ * beginning. The whole is sent as it lies in memory if the client takes gzip. Its ETag
+ * ends in "-gz", since the two forms have different bytes.
+ */
 #include "config.h"
 
 #include "web/answer.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * api.c - the table of reports, and how a request becomes a command's arguments
+ *
+ * One table has each report with its options, so the list at api/v1/ and the check of a
+ * request cannot differ. An option that is not in the table is refused here; a value is
+ * checked by the command, which knows its meaning.
+ */
 #include "config.h"
 
 #include "web/api.h"

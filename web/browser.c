@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * browser.c - writes a page that leads to the address, and opens it
+ *
+ * xdg-open is not waited for: it may run as long as the browser.
+ */
 #include "config.h"
 
 #include "web/browser.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cache.c - kept answers: a hash map, and a list in order of last use
+ *
+ * An answer is found by its key, in the map, and evicted from the end of the list. Both
+ * take constant time. Its size counts as reply_bytes() says.
+ */
 #include "config.h"
 
 #include "web/cache.h"

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * conn.c - closes connections that wait too long, or are too many
+ *
+ * 	             headers are there              answer begins
+ * 	waits --------------------------> busy --------------------------> busy
+ * 	deadline:                         no deadline                      deadline:
+ * 	patience_s  <----------------------------------------------------- sending_s
+ * 	                              the answer was taken
+ *
+ * Only a connection that waits can be closed for a new one. The list is in the order in
+ * which they began to wait, so the first that waits has waited longest. Closing is
+ * shutdown(): libmicrohttpd owns the descriptor, and closes it when it sees the end.
+ */
 #include "config.h"
 
 #include "web/conn.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * content.c - compresses what is written; decompresses what is read
+ *
+ * zlib's streams do both piece by piece. The tag is of the plain bytes (SHA-256), so it
+ * does not depend on how zlib compresses. A reader cannot start in the middle of a gzip
+ * stream: it decompresses and drops what is before its offset.
+ */
 #include "config.h"
 
 #include "web/content.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * header.c - parses Host, Range, Authorization and the like
+ *
+ * Each value is hostile. Nothing is allocated: text is scanned in place, and only user
+ * and password are decoded, into the caller's buffer. The time to compare secrets does
+ * not depend on where they differ.
+ */
 #include "config.h"
 
 #include "web/header.h"

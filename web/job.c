@@ -1,4 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job.c - runs a child for each question, and collects what it prints
+ *
+ * 	         a place is free             the child has ended
+ * 	queued ------------------> running ----------------------> answered, freed
+ * 	pid 0                      pid > 0                         pid -1
+ * 	   |                          |
+ * 	   | nobody waits any more    | time, size, memory, or nobody waits any more
+ * 	   +--> freed                 +--> failure is set, the group is killed;
+ * 	                                   still running until its end
+ *
+ * A job that was killed keeps its place until its process has ended: otherwise there
+ * could be more processes than max_running. Its waiters are answered after STUCK_S at
+ * the latest. The group is killed before its leader is reaped, because the number of a
+ * reaped process may be another's. Then the pipes are read to their end, since epoll
+ * may report the end of the process before its last output.
+ */
 #include "config.h"
 
 #include "web/job.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * listen.c - makes sockets from addresses, or takes the service manager's
+ *
+ * A local socket that a dead server left is removed, but only after connect() was
+ * refused: the socket of a running server, and any file of another kind, stay.
+ */
 #include "config.h"
 
 #include "web/listen.h"

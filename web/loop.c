@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * loop.c - an epoll instance that reports one event for each call
+ *
+ * With several events for each call, the function of the first could free the watch of
+ * the second, which would then be used. One system call more for each event costs
+ * little beside the start of a child.
+ */
 #include "config.h"
 
 #include "web/loop.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * metrics.c - the server's counts in Prometheus' format
+ *
+ * Also has the metrics of cpi-ship, from a file, so that one address serves both. Of
+ * that file only lines with cpi-ship's names are sent.
+ */
 #include "config.h"
 
 #include <fcntl.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.c - the table of cpi-web's options, and their defaults
+ *
+ * service/options.c reads files and command line by this table, so each option has the
+ * same name in both.
+ */
 #include "config.h"
 
 #include "web/options.h"

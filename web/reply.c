@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reply.c - replies, shared by counting references
+ *
+ * The cache and any number of answers that are being sent may have the same reply.
+ */
 #include "config.h"
 
 #include "web/reply.h"

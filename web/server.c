@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * server.c - puts loop, libmicrohttpd, jobs, logins and cache together
+ *
+ * libmicrohttpd has no thread: its epoll descriptor is a watch of the loop, and a
+ * request whose report is being made is suspended. It cannot replace a certificate, so
+ * new files start a second daemon on the same socket:
+ *
+ * 	files changed       now -> former (keeps its connections), a new one is now
+ * 	former is empty     former is stopped; only then are files looked at again
+ *
+ * So there are at most two daemons for each socket.
+ */
 #include "config.h"
 
 #include "web/server.h"

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spawn.c - forks, confines and executes cpi
+ *
+ * Between fork() and execve() the child sets its group, its three descriptors and its
+ * limits, and gives up its rights (service/confine.c). If one of these fails, it
+ * reports why on stderr and does not execute anything. The server has one thread, so
+ * the child may allocate memory.
+ */
 #include "config.h"
 
 #include "web/spawn.h"

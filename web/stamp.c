@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stamp.c - hashes what an answer depends on
+ *
+ * No kept answer is looked at again to see whether it is still true: what it depends on
+ * is part of its key. The state of a file is its device, inode, size and time. For
+ * SQLite's WAL it is also the header of its index, which changes with every commit.
+ */
 #include "config.h"
 
 #include "web/stamp.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * target.c - splits and decodes the address of a request
+ *
+ * Works in place: what is decoded is never longer. A NUL is refused, since the values
+ * become arguments of a program.
+ */
 #include "config.h"
 
 #include "web/target.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compiler_profile_print.h - what a compiler profile would contain, as text
+ *
+ * For cpi export --check, which writes no profile.
+ */
 #ifndef CPI_TOOLS_COMPILER_PROFILE_PRINT_H
 #define CPI_TOOLS_COMPILER_PROFILE_PRINT_H
 

@@ -1,4 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * login.c - checks a password in a child process
+ *
+ * 	          child exits 0               remembered, waiters are let in
+ * 	checked --------------------------->  (freed)
+ * 	   |
+ * 	   | any other end                    waiters are refused
+ * 	   +--------------> wrong ---------->  (freed)
+ * 	     pid is 0              LOGIN_DELAY_S after it began
+ *
+ * A login that is wrong keeps its place until the delay is over: this limits the rate
+ * of guesses. Equal attempts share a child, because a browser sends several requests at
+ * once. For a user that does not exist another user's hash is checked, so that the time
+ * does not tell whether the user exists. Passwords are not kept: what is remembered is
+ * an HMAC under a key that is made anew at each start.
+ */
 #include "config.h"
 
 #include "web/auth/login.h"

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * passwords.c - reads the file of users, and reads it again after a change
+ *
+ * Each question compares inode, size and change time of the file with those of the last
+ * read, so an editor that replaces the file needs no signal. The text stays in one
+ * buffer, into which names and hashes point, and which is overwritten before it is
+ * freed.
+ */
 #include "config.h"
 
 #include "web/auth/passwords.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tls.c - reads certificates and keys, and checks them before use
+ *
+ * Files are tried in credentials of their own before libmicrohttpd gets them. So the
+ * log names the file that is wrong, and a running server keeps its former certificate.
+ */
 #include "config.h"
 
 #include "web/auth/tls.h"
