@@ -55,20 +55,28 @@ static int open_found(int found, struct stat *st)
 	return fd;
 }
 
-int procroot_open(pid_t tgid, const char *path, struct stat *st)
+/* Opens a path below root for a look; resolve is more of openat2()'s flags. */
+static int find_below(int root, const char *path, uint64_t resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-		.resolve =
-			RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS |
+			   RESOLVE_NO_MAGICLINKS | resolve,
 	};
+	int fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	if (fd < 0 && errno == ENOSYS)
+		return file_open_in_steps(root, path, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+int procroot_open(pid_t tgid, const char *path, struct stat *st)
+{
 	int found, root = open_root(tgid);
 
 	if (root < 0)
 		return root;
-	found = syscall(SYS_openat2, root, path, &how, sizeof(how));
-	if (found < 0)
-		found = errno == ENOSYS ? file_open_in_steps(root, path, 0) : -errno;
+	found = find_below(root, path, 0);
 	close(root);
 	return found < 0 ? found : open_found(found, st);
 }
@@ -170,20 +178,11 @@ bool procroot_can_peek(void)
 }
 
 /* Kernels before 5.12 do not know what is in memory: there it is asked for. */
-static int open_cached(int root, const char *path)
+static int find_cached(int root, const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS |
-			   RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
-	};
-	int fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	int fd = find_below(root, path, RESOLVE_CACHED);
 
-	if (fd < 0 && errno == EINVAL) {
-		how.resolve &= ~RESOLVE_CACHED;
-		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-	}
-	return fd < 0 ? -errno : fd;
+	return fd == -EINVAL ? find_below(root, path, 0) : fd;
 }
 
 static void take_stat(const struct statx *sx, struct stat *out)
@@ -206,7 +205,7 @@ int procroot_peek(pid_t tgid, const char *path, struct stat *st)
 
 	if (root < 0)
 		return root;
-	fd = open_cached(root, path);
+	fd = find_cached(root, path);
 	close(root);
 	if (fd < 0)
 		return fd;

@@ -5,7 +5,7 @@
  * These functions open regular files only, in the process's mount namespace and
  * below its root directory, and follow no symbolic link. Opening may block for
  * ever, so call them in a timed child (timed_child.h). Exception: procroot_peek()
- * with tgid 0 may be called directly.
+ * with tgid 0 may be called directly, where procroot_can_peek().
  *
  * tgid 0 is this process here.
  */
@@ -40,12 +40,15 @@ bool procroot_is_ours(pid_t tgid);
 /*
  * Gets the status of the file at a path, using only metadata that the kernel has
  * cached, as it has for files in use, so no file system is asked. Returns 0,
- * -EAGAIN if the file system would have to be asked, or another -errno. (Before
- * Linux 5.12 the path lookup may block.)
+ * -EAGAIN if the file system would have to be asked, or another -errno. (The path
+ * lookup may block unless procroot_can_peek().)
  */
 int procroot_peek(pid_t tgid, const char *path, struct stat *st);
 
-/* Whether the kernel can tell what is in memory (since Linux 5.12). */
+/*
+ * Whether the kernel can tell what is in memory: since Linux 5.12, where no filter of
+ * system calls denies openat2().
+ */
 bool procroot_can_peek(void);
 
 #endif

@@ -8,16 +8,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "t/unit/openat2.h"
 #include "t/unit/unit.h"
 
 #define NR_WRITERS 4
@@ -45,21 +41,6 @@ static void remove_folder(void)
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	ck_assert_int_eq(chdir("/"), 0);
 	ck_assert_int_eq(system(command), 0);
-}
-
-/* As in a unit with RestrictSUIDSGID=, and on old kernels. */
-static void remove_openat2(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { NR(code), code };
-
-	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L), 0);
-	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
 static const struct {

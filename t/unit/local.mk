@@ -8,7 +8,7 @@ UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_bran
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text t/unit/check_top
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
-EXTRA_DIST += t/unit/random.h t/unit/unit.h t/unit/unit_images.h
+EXTRA_DIST += t/unit/openat2.h t/unit/random.h t/unit/unit.h t/unit/unit_images.h
 
 t_unit_check_arena_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_arena_LDADD = $(UNIT_LDADD)
@@ -171,8 +171,10 @@ check_PROGRAMS += t/unit/check_timed_child
 QUICK_TESTS += t/unit/check_timed_child
 t_unit_check_timed_child_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_timed_child_LDADD = $(DAEMON_UNIT_LDADD)
-check_PROGRAMS += t/unit/check_openfiles
-QUICK_TESTS += t/unit/check_openfiles
+check_PROGRAMS += t/unit/check_openfiles t/unit/check_procroot
+QUICK_TESTS += t/unit/check_openfiles t/unit/check_procroot
+t_unit_check_procroot_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_procroot_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_openfiles_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_openfiles_LDADD = $(DAEMON_UNIT_LDADD)
 check_PROGRAMS += t/unit/check_branches t/unit/check_spefeed t/unit/check_spelive
