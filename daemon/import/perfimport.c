@@ -175,6 +175,7 @@ static void close_import(struct import *im)
 	perfaux_free(im->aux);
 	outbox_free(im->outbox);
 	store_free(im->store);
+	kernel_close(im->kernel);
 	rangemap_fini(&im->maps.kernel);
 	procmap_free(im->maps.procmap);
 	images_free(im->maps.images);
@@ -203,6 +204,22 @@ static int name_events(struct import *im)
 	return im->name ? 0 : -ENOMEM;
 }
 
+/*
+ * Opens the kernel's symbols if the recorded kernel still runs. After a reboot its
+ * names may be nowhere.
+ */
+static int open_kernel(struct import *im)
+{
+	const struct image_source source = perfmaps_kernel_source(&im->maps);
+	int err = kernel_open_recorded(im->maps.images, &source, &im->kernel);
+
+	if (err == -EACCES)
+		log_warn("%s: /proc/kallsyms hides its addresses: kernel procedures "
+			 "have no names; import as root",
+			 im->cfg->name);
+	return err == -ENOMEM ? err : 0;
+}
+
 /* Between the readings: what the recording consists of, and where it goes. */
 static int prepare(struct import *im, struct db *db)
 {
@@ -218,6 +235,8 @@ static int prepare(struct import *im, struct db *db)
 		err = perfimport_id(im->fd, id);
 	if (!err)
 		err = name_events(im);
+	if (!err)
+		err = open_kernel(im);
 	return err ? err : perfimport_begin(im, db, id);
 }
 

@@ -40,6 +40,7 @@ struct import {
 	struct perfdata *pd;
 	struct perfstreams *streams;
 	struct perfmaps maps;
+	struct kernel *kernel; /* has the recorded kernel's names; NULL: another runs */
 	struct perfaux *aux;
 	struct bank *bank;
 	size_t nr_banks;

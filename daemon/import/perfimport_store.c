@@ -133,6 +133,8 @@ static int post(struct import *im, struct tally **tally, struct outbox_flush *f)
 	int err = next ? 0 : -ENOMEM;
 
 	f->tally = *tally;
+	f->kernel = im->kernel;
+	f->capture_bytes = SIZE_MAX;
 	f->from_ns = real_ns(im, im->flushed_ns);
 	f->to_ns = real_ns(im, im->now_ns);
 	f->duration_ns = im->now_ns - im->flushed_ns;

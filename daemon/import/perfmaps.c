@@ -60,13 +60,21 @@ static void module_name(const char *path, char *out, size_t size)
 		*c = '_';
 }
 
+struct image_source perfmaps_kernel_source(const struct perfmaps *m)
+{
+	struct image_source source = { 0 };
+
+	find_build_id(m->info, KERNEL_NAME, strlen(KERNEL_NAME), &source);
+	return source;
+}
+
 static struct known_image *kernel_image(struct perfmaps *m, const struct perf_mmap *r)
 {
 	struct image_source source = { 0 };
 	char name[256];
 
 	if (!strncmp(r->name, KERNEL_NAME, strlen(KERNEL_NAME))) {
-		find_build_id(m->info, KERNEL_NAME, strlen(KERNEL_NAME), &source);
+		source = perfmaps_kernel_source(m);
 		return images_get_special(m->images, IMAGE_KERNEL, "[kernel]", &source);
 	}
 	source = source_of(m, r);

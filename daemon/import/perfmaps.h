@@ -21,6 +21,9 @@ struct perfmaps {
 	const struct perfdata_info *info;
 };
 
+/* Gets the recorded kernel's build id; size 0: the recording has none. */
+struct image_source perfmaps_kernel_source(const struct perfmaps *m);
+
 /* Takes in a record of tasks or mappings, written at a moment; others are ignored. */
 void perfmaps_apply(struct perfmaps *m, const struct perf_record *r, uint64_t when_ns);
 

@@ -66,6 +66,7 @@ struct kernel {
 	uint64_t read_ns;
 	bool changed; /* since read_ns */
 	bool missed;  /* kernel_read_noted() is to read it anew */
+	bool without_modules;
 };
 
 static int compare_names(const void *a, const void *b)
@@ -294,6 +295,8 @@ static int add_line(struct kernel *k, char *line, struct module *last)
 		s.image = k->image;
 		s.base = k->first;
 		s.idle = is_idle_name(name);
+	} else if (k->without_modules) {
+		return 0;
 	} else {
 		*module = '\0';
 		module += 2; /* "\t[" */
@@ -446,6 +449,40 @@ int kernel_open(struct images *im, struct kernel **out)
 		log_warn("kernel: /proc/kallsyms: %s", err_str(err));
 	*out = k;
 	return 0;
+}
+
+static bool same_build_id(const struct image_source *a, const struct image_source *b)
+{
+	return a->build_id_size && a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_size);
+}
+
+/*
+ * Offsets of the kernel's own text count from the same symbol here and in a recording,
+ * but those of a module may count from different sections.
+ */
+int kernel_open_recorded(struct images *im, const struct image_source *source,
+			 struct kernel **out)
+{
+	struct image_source running;
+	struct kernel *k;
+	int err;
+
+	read_notes("/sys/kernel/notes", &running);
+	if (!same_build_id(&running, source))
+		return -ENOENT;
+	k = kernel_new(im, source);
+	if (!k)
+		return -ENOMEM;
+	k->without_modules = true;
+	err = load(k);
+	if (!err && !k->first)
+		err = -EACCES;
+	if (err)
+		kernel_close(k);
+	else
+		*out = k;
+	return err;
 }
 
 void kernel_close(struct kernel *k)

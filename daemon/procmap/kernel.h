@@ -34,6 +34,15 @@ int kernel_open(struct images *im, struct kernel **out);
 void kernel_close(struct kernel *k); /* accepts NULL */
 
 /*
+ * Opens the running kernel's symbols, without those of modules, for samples that were
+ * recorded elsewhere or earlier. source is the recorded kernel's. Returns 0, -ENOENT if
+ * another kernel runs or its build id is unknown, -EACCES if kallsyms hides addresses,
+ * or -ENOMEM.
+ */
+int kernel_open_recorded(struct images *im, const struct image_source *source,
+			 struct kernel **out);
+
+/*
  * Finds the symbol around a kernel address; its name is valid until the symbols are
  * read again. Reads no file.
  */
