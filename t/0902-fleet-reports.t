@@ -17,19 +17,6 @@ done | "$builddir/t/runsdb" runs.db || bail "runsdb failed"
 MKDB_HOST=web2 "$builddir/t/mkdb" web2.db "$builddir/t/target" || bail "mkdb failed"
 MKDB_HOST=arm1 MKDB_ARCH=aarch64 "$builddir/t/mkdb" arm1.db "$builddir/t/target" || bail "mkdb failed"
 
-# same NAME DB ARGS...: a command's result is that of a database or, of several, their join.
-same()
-{
-	same_name=$1 same_dbs=$2
-	shift 2
-	# shellcheck disable=SC2086 # words
-	cpi "$@" $same_dbs >machine.out 2>machine.err
-	cpi "$@" --db "$url" >fleet.out 2>fleet.err
-	is "$? $(cat fleet.out)" "${same_wanted:-0} $(cat machine.out)" "$same_name: cpi $*"
-	[ -s machine.out ] || note "$(cat machine.err)"
-	cmp -s machine.out fleet.out || note "$(cat fleet.err)"
-}
-
 # one_engine NAME: 39 tests
 one_engine()
 {
@@ -37,28 +24,28 @@ one_engine()
 	ship="cpi-ship --store $url --budget 100 --once"
 	cpi fleet init --db "$url" >/dev/null && $ship --db known.db 2>ship.log || bail 'nothing was shipped'
 	for epoch in full half all last 1..2 recent; do
-		same "$1" '--db known.db' prof --epoch $epoch --format json
+		store_agrees "$1" '--db known.db' prof --epoch $epoch --format json
 	done
 	for by in image comm line; do
-		same "$1" '--db known.db' prof --epoch all --by $by --format json
+		store_agrees "$1" '--db known.db' prof --epoch all --by $by --format json
 	done
-	same "$1" '--db known.db' prof --epoch all --idle --format json --image '*/target'
-	same "$1" '--db known.db' prof --epoch all --event page-faults --format csv
-	same "$1" '--db known.db' prof --epoch full --over-time --format json
-	same "$1" '--db known.db' prof --epoch 2026-01-02T03:00..2026-01-02T03:05 --host 'we?1*' --format json
-	same_wanted=1
-	same "$1" '--db known.db' prof --epoch all --host "w'%_" --format json
-	same_wanted=
+	store_agrees "$1" '--db known.db' prof --epoch all --idle --format json --image '*/target'
+	store_agrees "$1" '--db known.db' prof --epoch all --event page-faults --format csv
+	store_agrees "$1" '--db known.db' prof --epoch full --over-time --format json
+	store_agrees "$1" '--db known.db' prof --epoch 2026-01-02T03:00..2026-01-02T03:05 --host 'we?1*' --format json
+	store_status=1
+	store_agrees "$1" '--db known.db' prof --epoch all --host "w'%_" --format json
+	store_status=
 	for command in 'list target_hot' 'calc target_hot' 'calc --all' sum hot stalls; do
 		# shellcheck disable=SC2086 # words
-		same "$1" '--db known.db' $command --epoch full --format json
+		store_agrees "$1" '--db known.db' $command --epoch full --format json
 	done
-	same "$1" '--db known.db' diff full half --format json
-	same "$1" '--db known.db' stats --epoch all --format json
-	same "$1" '--db known.db' epoch list --format json
-	same_wanted=1
-	same "$1" '--db known.db' prof --epoch nonsense --format json
-	same_wanted=
+	store_agrees "$1" '--db known.db' diff full half --format json
+	store_agrees "$1" '--db known.db' stats --epoch all --format json
+	store_agrees "$1" '--db known.db' epoch list --format json
+	store_status=1
+	store_agrees "$1" '--db known.db' prof --epoch nonsense --format json
+	store_status=
 	like "$(cpi epoch rm --db "$url" 1 2>&1)" "a machine's own database" "$1: a store's epochs are not removed"
 
 	# While a slow store answers, an epoch leaves times that are relative to now.
@@ -76,16 +63,16 @@ one_engine()
 	url=clickhouse://127.0.0.1:$store_port/runs
 	cpi fleet init --db "$url" >/dev/null &&
 		cpi-ship --store "$url" --budget 100 --once --db runs.db 2>>ship.log || bail 'nothing was shipped'
-	same "$1" '--db runs.db' flame --epoch old
-	same "$1" '--db runs.db' tree --epoch new --format json
-	same "$1" '--db runs.db' callers beta --epoch all --format json
-	same "$1" '--db runs.db' prof --children --epoch all --format json
-	same "$1" '--db runs.db' export --epoch all --format collapsed
-	same "$1" '--db runs.db' diff old new --format json
-	same "$1" '--db runs.db' diff old new --by image --format csv
-	same "$1" '--db runs.db' stats old --format json
-	same "$1" '--db runs.db' prof --by comm --epoch all --format json
-	same "$1" '--db runs.db' epoch list --format json
+	store_agrees "$1" '--db runs.db' flame --epoch old
+	store_agrees "$1" '--db runs.db' tree --epoch new --format json
+	store_agrees "$1" '--db runs.db' callers beta --epoch all --format json
+	store_agrees "$1" '--db runs.db' prof --children --epoch all --format json
+	store_agrees "$1" '--db runs.db' export --epoch all --format collapsed
+	store_agrees "$1" '--db runs.db' diff old new --format json
+	store_agrees "$1" '--db runs.db' diff old new --by image --format csv
+	store_agrees "$1" '--db runs.db' stats old --format json
+	store_agrees "$1" '--db runs.db' prof --by comm --epoch all --format json
+	store_agrees "$1" '--db runs.db' epoch list --format json
 	url=clickhouse://127.0.0.1:$store_port/cpi
 
 	# Several machines are what their databases are together.

@@ -14,51 +14,37 @@ plan "$(store_tests 18)"
 "$builddir/t/bench/fleet_hosts" known.db late.db 13 1 30 40 >/dev/null || bail "fleet_hosts failed"
 sqlite3 many.db "UPDATE epoch SET label = 'load' WHERE id % 350 != 0" || bail 'no labels'
 
-# same NAME DBS ARGS...: a report of the store is that of the databases.
-same()
-{
-	same_name=$1 same_dbs=$2
-	shift 2
-	# shellcheck disable=SC2086 # words
-	cpi "$@" $same_dbs --format csv >machine.out 2>machine.err
-	cpi "$@" --db "$url" --format csv >fleet.out 2>fleet.err
-	same_status=$?
-	[ "$(wc -l <machine.out)" -gt 1 ] || echo 'a report with rows' >machine.out
-	is "$same_status $(cat fleet.out)" "0 $(cat machine.out)" "$same_name: cpi $*" ||
-		note "$(cat machine.err fleet.err)"
-}
-
 # one_engine NAME: 18 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
 	ship="cpi-ship --store $url --budget 100 --rate 0 --once"
 	cpi fleet init --db "$url" >/dev/null && $ship --db many.db 2>ship.log || bail 'nothing was shipped'
-	same "$1" '--db many.db' prof --epoch all
+	store_agrees "$1" '--db many.db' prof --epoch all --format csv
 	like "$(cat fleet.err)" '4200 epochs, added up by the store' "$1: the store added them up"
 	like "$(cpi prof --epoch all --db "$url" 2>/dev/null | head -n 1)" \
 		'^[^,]*, [^,]*, [^,]*, [^,]*, [^,]* and 7 more, 2026-01-0' "$1: the first line names a few machines"
-	same "$1" '--db many.db' prof --epoch all --by image --idle
-	same "$1" '--db many.db' prof --epoch all --by comm
-	same "$1" '--db many.db' prof --epoch load
-	same "$1" '--db many.db' prof --epoch 2026-01-02T04:30..2026-01-16T20:30
-	same "$1" '--db many.db' list target_hot --epoch all
-	same "$1" '--db many.db' hot --epoch all
+	store_agrees "$1" '--db many.db' prof --epoch all --by image --idle --format csv
+	store_agrees "$1" '--db many.db' prof --epoch all --by comm --format csv
+	store_agrees "$1" '--db many.db' prof --epoch load --format csv
+	store_agrees "$1" '--db many.db' prof --epoch 2026-01-02T04:30..2026-01-16T20:30 --format csv
+	store_agrees "$1" '--db many.db' list target_hot --epoch all --format csv
+	store_agrees "$1" '--db many.db' hot --epoch all --format csv
 	like "$(cpi prof --epoch all --db "$url" --over-time 2>&1)" 'reads at most 4096' \
 		"$1: what needs each epoch says that these are too many"
 
 	is "$(cpi fleet roll --db "$url")" '15 days and 350 hours added up, 0 old sums removed' "$1: days are added up"
 	is "$(cpi fleet roll --db "$url")" '0 days and 0 hours added up, 0 old sums removed' "$1: once"
 	$ship --db late.db 2>>ship.log || bail 'nothing was shipped'
-	same "$1: with late epochs" '--db many.db --db late.db' prof --epoch all
+	store_agrees "$1: with late epochs" '--db many.db --db late.db' prof --epoch all --format csv
 	is "$(cpi fleet roll --db "$url")" '2 days and 30 hours added up, 0 old sums removed' "$1: their days are added up again"
-	same "$1: then" '--db many.db --db late.db' prof --epoch all
-	same "$1: of one host" '--db late.db' prof --epoch all --host h00013
+	store_agrees "$1: then" '--db many.db --db late.db' prof --epoch all --format csv
+	store_agrees "$1: of one host" '--db late.db' prof --epoch all --host h00013 --format csv
 	# Without rows of profiles there is only what was added up.
 	store_db=cpi
 	store_sql 'TRUNCATE TABLE profile'
-	same "$1: from the sums alone" '--db many.db --db late.db' prof --epoch all
-	same "$1: from the sums alone" '--db many.db --db late.db' prof --epoch all --by comm
+	store_agrees "$1: from the sums alone" '--db many.db --db late.db' prof --epoch all --format csv
+	store_agrees "$1: from the sums alone" '--db many.db --db late.db' prof --epoch all --by comm --format csv
 }
 
 each_store one_engine

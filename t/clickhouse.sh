@@ -144,3 +144,23 @@ each_store()
 		fi
 	done
 }
+
+# store_agrees NAME MACHINE ARGS...: a test that cpi ARGS reports from the store at $url what
+# it reports from the machines' own databases. MACHINE has their --db, and other words for
+# them alone; $store_words are for the store alone, $store_status is its status if not 0.
+store_agrees()
+{
+	agrees_name=$1 agrees_machine=$2
+	shift 2
+	set -f
+	# shellcheck disable=SC2086 # words
+	cpi "$@" $agrees_machine >machine.out 2>machine.err
+	# shellcheck disable=SC2086 # words
+	cpi "$@" --db "$url" ${store_words:-} >fleet.out 2>fleet.err
+	agrees_status=$?
+	set +f
+	[ "${store_status:-0}" -ne 0 ] || [ "$(wc -l <machine.out)" -gt 1 ] ||
+		echo 'a report with rows' >machine.out
+	is "$agrees_status $(cat fleet.out)" "${store_status:-0} $(cat machine.out)" "$agrees_name: cpi $*"
+	cmp -s machine.out fleet.out || note "$(cat machine.err fleet.err)"
+}
