@@ -62,7 +62,7 @@ static int set_option(const struct service_program *p, const struct service_opti
 	int err = o->set((char *)options + o->at, value);
 	struct buf *why = p->why_at ? (void *)((char *)options + p->why_at) : NULL;
 
-	if (err == -EINVAL)
+	if (err == -EINVAL || err == -ERANGE)
 		log_err("%s%s: \"%s\" is no valid %s: %s", where, o->name, value,
 			o->arg ? o->arg : "yes or no",
 			why && why->len ? buf_str(why) : o->help);

@@ -9,13 +9,13 @@ need python3 sqlite3 curl
 plan $((15 + $(store_tests 35)))
 
 bad 'status 2: .*name a store' 'without a store nothing is shipped' cpi-ship --once
-bad 'status 2: .*--store=file.db: not valid' 'a file is no store' cpi-ship --store file.db
+bad 'status 2: .*--store: "file.db" is no valid URL' 'a file is no store' cpi-ship --store file.db
 bad 'status 2: .*is no HOST' 'a bad host is refused' cpi-ship --once --store 'clickhouse://a b/cpi'
 bad 'status 2: .*no name of a database' 'a bad database is refused' \
 	cpi-ship --once --store 'clickhouse://a/c;d'
 bad "status 2: .*'pass' is not among user" 'an unknown name is refused' \
 	cpi-ship --once --store 'clickhouse://a/cpi?pass=x'
-bad 'status 2: .*--budget=0: not valid' 'a budget of nothing is refused' cpi-ship --budget 0
+bad 'status 2: .*--budget: "0" is no valid PERCENT' 'a budget of nothing is refused' cpi-ship --budget 0
 bad 'status 2: .*one argument too many' 'arguments are refused' \
 	cpi-ship --store clickhouse://a/b c
 bad 'status 2: .*only a machine' 'a store is no spool' \

@@ -242,12 +242,12 @@ static int add_contexts(struct column_reading *r, const struct selection *sel,
 			const struct query_selection *query,
 			const struct query_streams *streams)
 {
-	struct query_comms comms;
+	struct query_comms comms = { 0 };
 	int err =
 		prof_context_query(sel->db, query, prof_context_kind(r->m->by), &comms);
 
-	if (err)
-		return err == -CPI_EEMPTY && r->sums ? 0 : err;
+	if (err == -CPI_EEMPTY && r->sums)
+		err = 0;
 	for (size_t i = 0; i < comms.nr && !err; i++)
 		err = add_context(r, streams, &comms.comm[i]);
 	if (!err && !query->image && !query_restricted_kinds(query))

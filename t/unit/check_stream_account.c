@@ -121,9 +121,10 @@ START_TEST(profiles_of_a_flush_that_wrap_are_refused)
 {
 	const uint64_t far = _i ? 1ull << 63 : 0;
 	const struct flush_stream stream = { .desc.event = "cycles", .received = 7 };
+	const struct image_desc image = { .name = "/bin/a" };
 	const struct flush_profile profile[] = {
-		{ .context = "", .profile = profile_of(far + 3) },
-		{ .context = "", .profile = profile_of(far + 4) },
+		{ .image = &image, .context = "", .profile = profile_of(far + 3) },
+		{ .image = &image, .context = "", .profile = profile_of(far + 4) },
 	};
 	const struct flush f = { .streams = &stream,
 				 .nr_streams = 1,
