@@ -224,10 +224,23 @@ static int open_event(struct counters *cs, int cpu, int event)
 	return err ? err : open_others(cs, cpu, event, &attr);
 }
 
+static void cpu_stop(const struct counters *cs, const struct cpu *cpu)
+{
+	for (int i = 0; i < cs->cfg.nr_events; i++) {
+		const struct cpu_event *ce = &cpu->event[i];
+
+		if (ce->fd >= 0)
+			ioctl(ce->fd, PERF_EVENT_IOC_DISABLE, 0);
+		perfthreads_ioctl(&ce->others, PERF_EVENT_IOC_DISABLE, 0);
+	}
+}
+
+/* No event is removed while it counts: see CVE-2026-23271 in tools/doctor. */
 static void cpu_close(struct counters *cs, int number)
 {
 	struct cpu *cpu = &cs->cpu[number];
 
+	cpu_stop(cs, cpu);
 	if (cs->cfg.closing)
 		cs->cfg.closing(cs->cfg.ctx, number);
 	for (int i = 0; i < cs->cfg.nr_events; i++) {
@@ -429,12 +442,8 @@ int counters_set_cpus(struct counters *cs, const struct cpus *cpus)
 void counters_stop(struct counters *cs)
 {
 	for (int i = 0; i < cs->nr_cpus; i++) {
-		for (int e = 0; e < cs->cfg.nr_events && cs->cpu[i].open; e++) {
-			const struct cpu_event *ce = &cs->cpu[i].event[e];
-
-			ioctl(ce->fd, PERF_EVENT_IOC_DISABLE, 0);
-			perfthreads_ioctl(&ce->others, PERF_EVENT_IOC_DISABLE, 0);
-		}
+		if (cs->cpu[i].open)
+			cpu_stop(cs, &cs->cpu[i]);
 	}
 }
 

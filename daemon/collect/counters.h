@@ -28,7 +28,7 @@ struct counters_config {
 	bool each_thread;
 	/* The events do not start before counters_release(). */
 	bool held;
-	/* Called before a CPU's events are closed; or NULL. */
+	/* Called when a CPU's events have stopped, before they are closed; or NULL. */
 	void (*closing)(void *ctx, int cpu);
 	void *ctx;
 };

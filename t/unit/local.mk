@@ -171,8 +171,11 @@ check_PROGRAMS += t/unit/check_timed_child
 QUICK_TESTS += t/unit/check_timed_child
 t_unit_check_timed_child_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_timed_child_LDADD = $(DAEMON_UNIT_LDADD)
-check_PROGRAMS += t/unit/check_openfiles t/unit/check_procroot
-QUICK_TESTS += t/unit/check_openfiles t/unit/check_procroot
+check_PROGRAMS += t/unit/check_counters t/unit/check_openfiles t/unit/check_procroot
+QUICK_TESTS += t/unit/check_counters t/unit/check_openfiles t/unit/check_procroot
+t_unit_check_counters_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_counters_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=close,--wrap=ioctl
+t_unit_check_counters_LDADD = $(COLLECT_LDADD)
 t_unit_check_procroot_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_procroot_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_openfiles_CFLAGS = $(UNIT_CFLAGS)

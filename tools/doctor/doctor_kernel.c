@@ -102,7 +102,8 @@ static void check_race(struct doctor *d, struct version v)
 	static const char why[] =
 		"A race between the overflow of software events and their removal can "
 		"crash the kernel. Any local user can cause it, with or without a "
-		"profiler. cpid stops each event before it removes it.";
+		"profiler. cpid stops each event before it removes it, unless it is "
+		"killed.";
 	const bool is_exact = read_debian(d, &v) || !is_vendors(d->release);
 
 	if (has_race_fix(v))
