@@ -3,7 +3,7 @@
 # The files of debian/ agree with what make install installs, with configure and deps, and
 # the package refuses a database of a newer version.
 . "$srcdir/t/tap.sh"
-plan 16
+plan 17
 
 # packages: the names in debian/control.
 packages=$(sed -n 's/^Package: //p' "$srcdir/debian/control")
@@ -120,3 +120,18 @@ like "$(cat refused)" "has version $((schema + 1)), this version knows $schema" 
 	'the refusal names both versions'
 echo 'not a database' >var.db
 accepts 'a package leaves a foreign file to cpid' sh preinst upgrade 0.0.1
+
+# An upgrade restarts cpi-ship if it runs, so nothing may stop it before.
+if command -v dh_installsystemd >/dev/null; then
+	mkdir -p dh/debian
+	cp -r "$srcdir"/debian/c[!p]* "$srcdir"/debian/cpi-ship.* dh/debian/
+	for units in lib usr/lib; do
+		mkdir -p "dh/debian/cpi-ship/$units/systemd/system"
+		cp "$builddir/ship/cpi-ship.service" "dh/debian/cpi-ship/$units/systemd/system/"
+	done
+	(cd dh && eval "$(grep -o 'dh_installsystemd -pcpi-ship.*' "$srcdir/debian/rules")") >dh.log 2>&1
+	is "$(grep -rl enabled dh/debian/.debhelper | sed 's|.*/||') $(grep -rh 'invoke.* stop' dh/debian/.debhelper)" \
+		'postinst.service ' 'an upgrade does not stop cpi-ship before it can be restarted'
+else
+	skip 1 'debhelper is not here'
+fi
