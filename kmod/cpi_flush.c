@@ -5,7 +5,16 @@
  * SOSP'97 section 4.2.3. A step runs on the CPU whose samples it takes, by IPI;
  * seal.h says why an NMI in the middle of it does no harm. While the table is
  * swept, elsewhere, the counters' direct flag keeps the handler away from it,
- * and the swept entries go to the idle buffer, which was taken for that.
+ * and the swept entries go to the idle buffer, which was taken for that. The IPIs are
+ * the barriers:
+ *
+ *	flush_table()			the CPU whose table it is
+ *
+ *	IPI			->	begin_sweep() sets direct
+ *	the IPI returns		<-	the handler is off the table
+ *	sweep the table
+ *	IPI			->	end_sweep() clears direct; the buckets are free
+ *	the IPI returns
  *
  * One flush of a table is a series of calls, each of which hands out a buffer:
  *

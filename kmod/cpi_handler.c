@@ -3,13 +3,23 @@
  * cpi_handler.c - what happens at a counter's overflow
  *
  * Runs in NMI context if the counter's interrupt is an NMI, else with interrupts off.
- * It takes no lock, uses no barrier, and writes only this CPU's own cache lines; a hit
- * touches the counter's line and the bucket's (SOSP'97 section 4.2.2). As in DCPI there
- * are specialised versions of the handler, so that unused features cost no test.
+ * It takes no lock, needs no barrier between CPUs, and writes only this CPU's own cache
+ * lines; a hit touches the counter's line and the bucket's (SOSP'97 section 4.2.2). As
+ * in DCPI there are specialised versions of the handler, so that unused features cost
+ * no test.
  *
  * A table has one writer. Hardware counters never interrupt each other, nor do clocks,
  * but a counter may interrupt a clock or the other way round. If both are configured,
- * guarded versions are used, which count such a sample as nested and lose it.
+ * guarded versions are used, which count such a sample as nested and lose it. Both
+ * barriers are the compiler's alone, since the two run on one CPU:
+ *
+ *	sample()				a sample that interrupts it
+ *
+ *	busy = 1
+ *	barrier			->	sees 1	(the table is in use: nested)
+ *	change the table
+ *	barrier
+ *	busy = 0		->	sees 0	(the table is whole)
  */
 #include <linux/compiler.h>
 #include <linux/kprobes.h>
@@ -95,7 +105,7 @@ static __always_inline bool sample(struct perf_event *event, struct pt_regs *reg
 			return true;
 		}
 		WRITE_ONCE(c->cpu->busy, 1);
-		barrier(); /* to whoever interrupts us on this CPU */
+		barrier(); /* see the top */
 	}
 	word0 = c->word0 | (instruction_pointer(regs) & ((1ULL << CPI_PC_BITS) - 1));
 	if (outcome)

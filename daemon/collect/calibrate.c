@@ -100,9 +100,7 @@ static uint64_t take_samples(struct probe *p)
 {
 	const char *data = (const char *)p->ring + p->page_size;
 	size_t size = RING_PAGES * p->page_size;
-	/*
-	 * Pairs with the kernel's store of data_head after it has written the records.
-	 */
+	/* Both pairs of barriers are those of daemon/os/ring.c. */
 	uint64_t head = __atomic_load_n(&p->ring->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = p->ring->data_tail, nr = 0;
 
@@ -115,7 +113,6 @@ static uint64_t take_samples(struct probe *p)
 		nr += h->type == PERF_RECORD_SAMPLE;
 		tail += h->size;
 	}
-	/* Pairs with the kernel's load of data_tail: all reading is done. */
 	__atomic_store_n(&p->ring->data_tail, head, __ATOMIC_RELEASE);
 	return nr;
 }

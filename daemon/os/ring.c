@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ring.c - reads a perf event's ring buffer
+ *
+ * It has two pairs of barriers. The other side is the kernel's
+ * (kernel/events/ring_buffer.c):
+ *
+ *	the kernel				ring_snapshot(), ring_release()
+ *
+ *	load data_tail		<-	release data_tail	(the place is free)
+ *	write the records
+ *	barrier, data_head	->	acquire data_head	(the records are whole)
+ *					read the records
  */
 #include "config.h"
 
