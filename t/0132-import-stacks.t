@@ -57,13 +57,13 @@ if ! command -v perf >/dev/null || ! perf record -qge cpu-clock -o probe.data tr
 	exit
 fi
 cat "$srcdir"/t/*.t "$srcdir"/daemon/*/*.c "$srcdir"/db/*.c "$srcdir"/analysis/*/*.c >text
-record()
+record_sort()
 {
 	perf record -qF 1999 -e cpu-clock,page-faults "$@" -- sort -o sorted text text 2>err
 }
-# same FILE NAME: each frame is that of perf script, in the order of the file and in the
-# database.
-same()
+# frames_agree FILE NAME: each frame is that of perf script, in the order of the file and in
+# the database.
+frames_agree()
 {
 	perf script -i "$1" -F ip |
 		awk '/^$/ { if (n) print ""; n = 0 } /^[ \t]/ { printf(n++ ? " %s" : "%s", $1) }
@@ -76,19 +76,19 @@ same()
 	cpi import -o "$1.db" "$1" >out 2>&1 && "$srcdir/t/perfdata_chains.py" "$1" "$1.db"
 	ok $? "$2: images, offsets and counts agree with perf"
 }
-record -g -o own.data
-same own.data 'perf record -g'
-record -g -z -o packed.data
-same packed.data 'perf record -g -z'
-record -g -o - >pipe.data
-same pipe.data 'perf record -g into a pipe'
+record_sort -g -o own.data
+frames_agree own.data 'perf record -g'
+record_sort -g -z -o packed.data
+frames_agree packed.data 'perf record -g -z'
+record_sort -g -o - >pipe.data
+frames_agree pipe.data 'perf record -g into a pipe'
 # The event is cpu-clock:u if this user may sample only its own processes.
 event=$(sqlite3 own.data.db "SELECT event FROM stream WHERE event GLOB 'cpu-clock*'")
 like "$(cpi tree --db own.data.db --event="$event" 2>err)" 'sort' \
 	'cpi tree shows the stacks of a recording'
 cpi flame --db own.data.db --event="$event" -o flame.svg >out 2>&1
 is $? 0 'cpi flame draws the stacks of a recording'
-record --call-graph dwarf,512 -o copied.data
+record_sort --call-graph dwarf,512 -o copied.data
 cpi import -o copied.db copied.data >out 2>&1
 is "$(sqlite3 copied.db 'SELECT sum(received) = sum(stored) AND sum(stored) > 0 FROM tally WHERE kind = 1')" 1 \
 	'stacks that perf copied are all counted'

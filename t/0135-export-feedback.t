@@ -71,7 +71,7 @@ build()
 	strip -o prog whole
 }
 
-record()
+record_program()
 {
 	cpi record -F 2000 -o t.db -- "$@" >/dev/null 2>log || bail "$(cat log)"
 }
@@ -87,7 +87,7 @@ profile()
 
 plan 36
 build old.c
-record sh -c './prog; awk "BEGIN { while (i < 3000000) i++ }"'
+record_program sh -c './prog; awk "BEGIN { while (i < 3000000) i++ }"'
 cpi export --db t.db --format=llvm-sample -o none 2>err
 is "$?" 1 "an export of several programs without --image is an error"
 like "$(cat err)" 'say which program with --image: there are .*/' \
@@ -146,7 +146,7 @@ cp kept.c prog.c
 
 # The next build takes the place of the old one.
 build new.c
-record ./prog
+record_program ./prog
 profile --debug-dir=debug --format=llvm-unsymbolized -o none
 is "$?" 1 "counts by address of two builds are refused"
 like "$(cat err)" 'there are 2: say which with --to' "the message says to choose a build with --to"

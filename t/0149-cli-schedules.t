@@ -17,8 +17,8 @@ reports()
 		cpi hot --epoch full && cpi stalls --epoch full
 }
 
-# same NAME: the reports are as without a file.
-same()
+# unchanged NAME: the reports are as without a file.
+unchanged()
 {
 	reports >out 2>err
 	is "$? $(cmp out without && echo same)" '0 same' "$1"
@@ -36,11 +36,11 @@ plan 18
 is "$? $(wc -l <err)" '0 0' 'without a home there is no file, and no message'
 ok $((! $(wc -l <without) > 0)) 'there are reports to compare'
 
-same 'the reports that write the file are the same'
+unchanged 'the reports that write the file are the same'
 is "$(stat -c %a "$folder") $(stat -c %a "$folder"/schedules-*)" '700 600' \
 	'folder and file are for their owner alone'
 old=$(file)
-same 'reports with a stored file are the same'
+unchanged 'reports with a stored file are the same'
 is "$(file)" "$old" 'the file is not written again if nothing was simulated'
 
 path=$(echo "$folder"/schedules-*)
@@ -48,19 +48,19 @@ cp "$path" whole
 for at in 0 20 60 90 120; do
 	printf '\377\377\377\377' |
 		dd of="$path" bs=1 seek=$at conv=notrunc status=none
-	same "the reports are the same with a file that is damaged at byte $at"
+	unchanged "the reports are the same with a file that is damaged at byte $at"
 done
 head -c 100 whole >"$path"
-same 'the reports are the same with a truncated file'
+unchanged 'the reports are the same with a truncated file'
 is "$(stat -c %s "$path")" "$(stat -c %s whole)" 'a complete file replaces the truncated one'
 
 chmod 777 "$folder"
 rm "$path"
-same 'the reports are the same if others may write to the folder'
+unchanged 'the reports are the same if others may write to the folder'
 is "$(ls "$folder")" '' 'no file is made in a folder to which others may write'
 chmod 700 "$folder"
 ln -s ../elsewhere "$path"
-same 'the reports are the same with a symbolic link in place of the file'
+unchanged 'the reports are the same with a symbolic link in place of the file'
 is "$(ls "$XDG_CACHE_HOME")" cpi 'the link is not followed'
 
 # As sudo -E has it: the home is another user's.

@@ -6,7 +6,7 @@
 programs="tools/cpi daemon/cpid t/programs/split"
 plan "$(echo "$programs" | wc -w)"
 
-same() {
+blocks_agree() {
 	awk -f "$srcdir/t/hex.awk" -f /dev/stdin stripped.blocks full.blocks <<'END'
 $1 != "b" { next }
 FILENAME == "stripped.blocks" { known[$2 " " $3]; next }
@@ -35,5 +35,5 @@ for program in $programs; do
 		[ $copy = full ] && file=$builddir/$program
 		"$builddir/t/cfg_dump" blocks "$file" >$copy.blocks
 	done
-	try "$program has the same blocks with and without symbols" same
+	try "$program has the same blocks with and without symbols" blocks_agree
 done

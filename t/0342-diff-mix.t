@@ -11,15 +11,15 @@ CPI_DB=$tmp/runs.db
 export CPI_DB
 mix=$builddir/t/programs/mix
 
-# record LABEL [SETTING]
-record()
+# record_mix LABEL [SETTING]
+record_mix()
 {
 	record_run "$1" "$mix" 600 ${2:+"$2"}
 }
-record warm || skip_all "cannot record here: $(tail -n 1 record.err)"
+record_mix warm || skip_all "cannot record here: $(tail -n 1 record.err)"
 round()
 {
-	record base && record calls calls=40000 && record base && record stall bytes=33554432 ||
+	record_mix base && record_mix calls calls=40000 && record_mix base && record_mix stall bytes=33554432 ||
 		bail "cannot record: $(tail -n 1 record.err)"
 }
 

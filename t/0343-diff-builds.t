@@ -10,8 +10,8 @@ export CPI_DB
 old=$builddir/t/programs/builds_old
 new=$builddir/t/programs/builds_new
 
-# record LABEL BUILD [strip]: the program is always the same file
-record()
+# record_build LABEL BUILD [strip]: the program is always the same file
+record_build()
 {
 	rm -f prog
 	cp "$2" prog
@@ -20,8 +20,8 @@ record()
 	fi
 	record_run "$1" ./prog 40000
 }
-record old "$old" || skip_all "cannot record here: $(tail -n 1 record.err)"
-record new "$new" || bail "cannot record: $(tail -n 1 record.err)"
+record_build old "$old" || skip_all "cannot record here: $(tail -n 1 record.err)"
+record_build new "$new" || bail "cannot record: $(tail -n 1 record.err)"
 
 # name_of BUILD PROCEDURE: its name in a stripped program, which is where it begins in the
 # file.
@@ -69,8 +69,8 @@ if ! command -v strip >/dev/null || ! command -v nm >/dev/null ||
 fi
 # A stripped program has the build id of the other one, so it needs another database.
 CPI_DB=$tmp/bare.db
-record bare_old "$old" strip || bail "cannot record: $(tail -n 1 record.err)"
-record bare_new "$new" strip || bail "cannot record: $(tail -n 1 record.err)"
+record_build bare_old "$old" strip || bail "cannot record: $(tail -n 1 record.err)"
+record_build bare_new "$new" strip || bail "cannot record: $(tail -n 1 record.err)"
 from=bare_old to=bare_new
 for names in keep:keep blend:mix_colours count:tally_bits; do
 	is "$(pair "$(name_of "$old" ${names%:*})")" \

@@ -52,20 +52,17 @@ range()
 		echo "$((start - $(bias "$program"))) $((start - $(bias "$program") + size))"
 	}
 }
-number='
-	function number(hex, i, n) {
-		for (i = 3; i <= length(hex); i++)
-			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-		return n
-	}'
+# For awk programs.
+hex=$(cat "$srcdir/t/hex.awk")
 # pace NAME: "PAIRS NS-PER-ROUND" of the instruction in it that ran most often.
 pace()
 {
 	# shellcheck disable=SC2046 # two words
 	set -- $(range "$1")
-	awk -F, -v image="$program" -v first="$1" -v last="$2" "$number"'
-		$1 == "pace" && $9 == image && number($3) >= first && number($3) < last &&
-		number($4) <= 512 {
+	awk -F, -v image="$program" -v first="$1" -v last="$2" "$hex"'
+		$1 == "pace" && $9 == image && hex_value(substr($3, 3)) >= first &&
+		hex_value(substr($3, 3)) < last &&
+		hex_value(substr($4, 3)) <= 512 {
 			rounds[$3] += $5 - $7
 			ns[$3] += $6
 			pairs[$3] += $7
@@ -90,9 +87,9 @@ for name in rounds_chain rounds_inner rounds_call; do
 done
 # shellcheck disable=SC2046
 set -- $(range rounds_inner)
-bound "$(awk -F, -v image="$program" -v first="$1" -v last="$2" "$number"'
+bound "$(awk -F, -v image="$program" -v first="$1" -v last="$2" "$hex"'
 	$1 == "pace" && $4 == "0x201" && $9 == image &&
-	number($3) >= first && number($3) < last { n += $7 }
+	hex_value(substr($3, 3)) >= first && hex_value(substr($3, 3)) < last { n += $7 }
 	END { print n + 0 }' edges.csv)" '>=' 10 \
 	'rounds_inner: the register of the inner loop contradicts its pairs'
 

@@ -10,8 +10,8 @@ CPI_TEST_COLLECTOR=bpf
 need_stepped
 plan 16
 
-# follow COMMAND...: its windows are compared in one.txt.
-follow()
+# follow_jit COMMAND...: its windows are compared in one.txt.
+follow_jit()
 {
 	follow_stepped "$@"
 	rm -f jit-*.dump isolate-*.log
@@ -23,18 +23,18 @@ field()
 	stepped_sum "$1" one.txt
 }
 
-follow "$programs/rewritten" 200 40
+follow_jit "$programs/rewritten" 200 40
 is "$(field wrong)" 0 'rewritten code: each window goes where the program goes'
 bound "$(field compared)" '>=' 200 'rewritten code: enough windows were compared'
 bound "$(field length)" '>=' 100 'rewritten code: windows reach their full length'
 bound "$(field changed)" '>=' 1 'rewritten code: windows end where the code has changed'
 
-follow "$programs/rewritten" -n 60 5
+follow_jit "$programs/rewritten" -n 60 5
 is "$(field wrong)" 0 'unannounced code: no window goes astray'
 is "$(field length)" 0 'unannounced code: no window reaches its full length'
 
 if command -v node >/dev/null; then
-	follow node --perf-prof "$srcdir/t/programs/jit.js" 1500
+	follow_jit node --perf-prof "$srcdir/t/programs/jit.js" 1500
 	is "$(field wrong)" 0 'node: each window goes where the program goes'
 	bound "$(field compared)" '>=' 10 'node: enough windows were compared'
 else

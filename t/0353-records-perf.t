@@ -15,8 +15,8 @@ make()
 	[ -s "$1.ours" ] || bail "$1: nothing was decoded"
 }
 
-# same KIND: a test that KIND.perf and KIND.ours are the same; notes some differing lines.
-same()
+# fields_agree KIND: a test that KIND.perf and KIND.ours are the same; notes some differing lines.
+fields_agree()
 {
 	diff "$1.perf" "$1.ours" >"$1.diff"
 	ok $? "$1: all lines are those of perf"
@@ -29,14 +29,14 @@ for kind in op op-zen3 op-zen4 fetch fetch-zen3 fetch-zen4; do
 	perf report -D -i $kind.data 2>/dev/null | grep -E '^(ibs_|Ibs|ic_ibs)' |
 		sed '/^ibs_op_data2/s/=[^0-9].*//' >$kind.perf
 	sed -i '/^ibs_op_data2/s/=[^0-9].*//' $kind.ours
-	same $kind
+	fields_agree $kind
 done
 
 make spe
 perf report -D -i spe.data 2>/dev/null |
 	sed -n 's/^\.  [0-9a-f]\{8\}:  \([0-9a-f][0-9a-f] \)* *//p' |
 	sed 's/ *$//; s/ GP-REG//' >spe.perf
-same spe
+fields_agree spe
 
 # perf cuts its text off, and its versions spell a fill buffer differently.
 make source
@@ -45,4 +45,4 @@ perf script -F data_src -i source.data 2>/dev/null |
 awk 'NR == FNR { ours[NR] = $0; nr = NR; next }
 	{ print index(ours[FNR], substr($0, 1, 70)) == 1 ? ours[FNR] : $0 }' \
 	source.ours source.cut >source.perf
-same source
+fields_agree source

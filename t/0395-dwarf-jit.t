@@ -28,7 +28,7 @@ for row in csv.DictReader(sys.stdin):
 print(every, good)' "$3" "$4"
 }
 
-record()
+record_dwarf()
 {
 	out=$1
 	shift
@@ -36,13 +36,13 @@ record()
 }
 
 # The callers are at least main() and _start().
-try 'a program with unwind tables runs' record known.db "$programs/jit" -d -t 1000 first second
+try 'a program with unwind tables runs' record_dwarf known.db "$programs/jit" -d -t 1000 first second
 sampled known.db jit ended 3 >counts
 read -r samples complete <counts
 bound "$samples" '>=' 100 'code with unwind tables has samples'
 share_at_least "$complete" "$samples" 0.98 'chains from code with unwind tables are complete'
 
-try 'a program without unwind tables runs' record unknown.db "$programs/jit" -d -u 1000 first second
+try 'a program without unwind tables runs' record_dwarf unknown.db "$programs/jit" -d -u 1000 first second
 sampled unknown.db jit 'ended|guessed' 3 >counts
 read -r samples complete <counts
 bound "$samples" '>=' 100 'code without unwind tables has samples'
@@ -50,7 +50,7 @@ share_at_most "$complete" "$samples" 0.01 'chains from code without unwind table
 rm -f jit-*.dump
 
 if command -v node >/dev/null; then
-	try 'Node.js runs' record node.db node --perf-prof --perf-prof-unwinding-info \
+	try 'Node.js runs' record_dwarf node.db node --perf-prof --perf-prof-unwinding-info \
 		--always-sparkplug "$srcdir/t/programs/jit_stacks.js" 2000
 	sampled node.db node 'ended|guessed' 3 >counts
 	read -r samples complete <counts

@@ -16,8 +16,8 @@ cat text text text text text >long
 [ $? -le 1 ] || skip_all "this machine does not let processes be traced"
 plan 16
 
-# follow NAME COMMAND...: a test that all its windows are exact.
-follow()
+# follow_traced NAME COMMAND...: a test that all its windows are exact.
+follow_traced()
 {
 	name=$1
 	shift
@@ -29,24 +29,24 @@ follow()
 	ok $? "windows of $name are exact"
 }
 
-follow gzip gzip -9 -c long
-follow xz xz -c long
-follow 'xz with threads' xz -T2 --block-size=65536 -c long
-follow zstd zstd -12 -c long
-follow sha256sum sha256sum long long long long long long long long
-follow sort sort long
-follow 'sort with threads' sort --parallel=2 long
-follow awk awk '{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) print w, n[w] }' \
+follow_traced gzip gzip -9 -c long
+follow_traced xz xz -c long
+follow_traced 'xz with threads' xz -T2 --block-size=65536 -c long
+follow_traced zstd zstd -12 -c long
+follow_traced sha256sum sha256sum long long long long long long long long
+follow_traced sort sort long
+follow_traced 'sort with threads' sort --parallel=2 long
+follow_traced awk awk '{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) print w, n[w] }' \
 	long long long
-follow perl perl -ne '$n{$_}++ for split; END { print sort keys %n }' long long long
-follow python3 python3 -c 'while True: sorted(str(i * i) for i in range(1000))'
-follow sqlite3 sqlite3 :memory: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1
+follow_traced perl perl -ne '$n{$_}++ for split; END { print sort keys %n }' long long long
+follow_traced python3 python3 -c 'while True: sorted(str(i * i) for i in range(1000))'
+follow_traced sqlite3 sqlite3 :memory: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1
 	FROM n LIMIT 1000000) SELECT sum(i % 7), max(i || "x") FROM n'
-follow sed sed 's/a.*b/c/g; s/[0-9][0-9]*/n/g' long long long
-follow objdump objdump -d "$builddir/t/window_truth"
-GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512VL,-AVX512BW follow 'perl with AVX2' \
+follow_traced sed sed 's/a.*b/c/g; s/[0-9][0-9]*/n/g' long long long
+follow_traced objdump objdump -d "$builddir/t/window_truth"
+GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512VL,-AVX512BW follow_traced 'perl with AVX2' \
 	perl -ne '$n{$_}++ for split; END { print sort keys %n }' long long long
-GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512BW,-AVX follow 'sort with SSE2' \
+GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512BW,-AVX follow_traced 'sort with SSE2' \
 	sort long
 
 windows_reach 90 'a window has more than 90 of 100 instructions on the mean'

@@ -15,31 +15,31 @@ lines=100000
 [ "$all" ] && lines=1000000
 seq 1 $lines | awk '{ print $1 * 7919 % 100003, "line", $1 }' >text
 
-# follow COMMAND...: a command that is not installed is left out.
-follow()
+# follow_installed COMMAND...: a command that is not installed is left out.
+follow_installed()
 {
 	! command -v "$1" >/dev/null || follow_stepped "$@"
 }
 
 need_stepped
 plan 20
-follow sort -n text
-follow gzip -9 -c text
-follow awk '{ n[$1 % 977] += $3 } END { for (i in n) s += n[i]; print s }' text
-follow perl -ne '$n{$1}++ if /(\d+)$/; END { print scalar keys %n }' text
-follow /usr/bin/python3 -c 'print(sum(int(x) % 7 for i in range(4) for x in open("text").read().split()[::3]))'
-follow "$programs/stacks" 300
+follow_installed sort -n text
+follow_installed gzip -9 -c text
+follow_installed awk '{ n[$1 % 977] += $3 } END { for (i in n) s += n[i]; print s }' text
+follow_installed perl -ne '$n{$1}++ if /(\d+)$/; END { print scalar keys %n }' text
+follow_installed /usr/bin/python3 -c 'print(sum(int(x) % 7 for i in range(4) for x in open("text").read().split()[::3]))'
+follow_installed "$programs/stacks" 300
 if [ "$all" ]; then
-	follow grep -cE '9[0-4]*7.*3$' text
-	follow xz -3 -c text
-	follow bzip2 -c text
-	follow sed -n 's/\([0-9]*\) line/\1/p' text
-	follow zstd -15 -c text
-	follow sqlite3 :memory: 'WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL
+	follow_installed grep -cE '9[0-4]*7.*3$' text
+	follow_installed xz -3 -c text
+	follow_installed bzip2 -c text
+	follow_installed sed -n 's/\([0-9]*\) line/\1/p' text
+	follow_installed zstd -15 -c text
+	follow_installed sqlite3 :memory: 'WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL
 		SELECT i + 1 FROM t WHERE i < 3000000) SELECT sum(i * i % 97) FROM t'
-	follow openssl speed -seconds 2 sha256
-	follow sha256sum text text text text text
-	follow md5sum text text text text text
+	follow_installed openssl speed -seconds 2 sha256
+	follow_installed sha256sum text text text text text
+	follow_installed md5sum text text text text text
 fi
 # Windows end at pages that are not in memory, and bring none into memory.
 "$stepped" '' 997 "$programs/absent" 8000 >absent.txt 2>err

@@ -8,8 +8,8 @@
 CPI_ANNOUNCE=$tmp/sock
 export CPI_ANNOUNCE
 
-# same NAME COMMAND...: a test that output, errors and status are those without the hook
-same()
+# as_without_hook NAME COMMAND...: a test that output, errors and status are those without the hook
+as_without_hook()
 {
 	same_name=$1
 	shift
@@ -23,14 +23,14 @@ same()
 # run_all WHAT: all programs, with WHAT at the other end; 8 tests
 run_all()
 {
-	same "a program, $1" "$builddir/t/target" 7
-	same "a program that is not found, $1" sh -c 'exec /no/such/program'
-	same "a static program, $1" "$programs/burn_a" 1
-	same "8 threads that load and unload, $1" "$programs/loader" threads "$loaded" 1000
-	same "a fork, then without descriptors, $1" "$programs/loader" fork "$loaded"
-	same "a name space of its own, $1" "$programs/loader" space "$loaded"
-	same "a filter that kills a process which makes a socket, $1" "$programs/loader" filter "$loaded"
-	same "a missing library, $1" "$programs/loader" fork /no/such.so
+	as_without_hook "a program, $1" "$builddir/t/target" 7
+	as_without_hook "a program that is not found, $1" sh -c 'exec /no/such/program'
+	as_without_hook "a static program, $1" "$programs/burn_a" 1
+	as_without_hook "8 threads that load and unload, $1" "$programs/loader" threads "$loaded" 1000
+	as_without_hook "a fork, then without descriptors, $1" "$programs/loader" fork "$loaded"
+	as_without_hook "a name space of its own, $1" "$programs/loader" space "$loaded"
+	as_without_hook "a filter that kills a process which makes a socket, $1" "$programs/loader" filter "$loaded"
+	as_without_hook "a missing library, $1" "$programs/loader" fork /no/such.so
 }
 
 plan 38
@@ -60,14 +60,14 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$builddir/t/target" privileged
 	chmod 4755 privileged
 	chmod 755 .
-	same 'a program with privileges' setpriv --reuid=65534 --regid=65534 --clear-groups \
+	as_without_hook 'a program with privileges' setpriv --reuid=65534 --regid=65534 --clear-groups \
 		"$tmp/privileged" 7
 else
 	skip 1 'only root can make a program with privileges'
 fi
 
 CPI_ANNOUNCE=$(printf '%0200d' 0)
-same 'a socket with too long a name' "$builddir/t/target" 7
+as_without_hook 'a socket with too long a name' "$builddir/t/target" 7
 CPI_ANNOUNCE=
-same 'a socket without a name' "$builddir/t/target" 7
+as_without_hook 'a socket without a name' "$builddir/t/target" 7
 is "$(readelf -dW "$hook" | grep -c NEEDED)" 0 'the hook needs no library'

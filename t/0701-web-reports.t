@@ -9,8 +9,8 @@ plan 30
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 web_start --db=known.db
 
-# same NAME PATH COMMAND...: the answer is what the command prints.
-same()
+# answer_is NAME PATH COMMAND...: the answer is what the command prints.
+answer_is()
 {
 	same_name=$1 same_path=$2
 	shift 2
@@ -18,22 +18,22 @@ same()
 	"$@" --db known.db >want 2>want.err
 	is "$(status) $(cmp got want 2>&1)" "200 " "$same_name"
 }
-same "prof" 'api/v1/prof?epoch=all' cpi prof --epoch all --format=json
-same "prof by image" 'api/v1/prof?epoch=all&by=image&limit=2' \
+answer_is "prof" 'api/v1/prof?epoch=all' cpi prof --epoch all --format=json
+answer_is "prof by image" 'api/v1/prof?epoch=all&by=image&limit=2' \
 	cpi prof --epoch all --by image --limit 2 --format=json
-same "a flag" 'api/v1/prof?epoch=all&idle' cpi prof --epoch all --idle --format=json
-same "a flag that is 1" 'api/v1/prof?epoch=all&idle=1' cpi prof --epoch all --idle --format=json
-same "a flag that is 0" 'api/v1/prof?epoch=all&idle=0' cpi prof --epoch all --format=json
-same "a value that is encoded" 'api/v1/prof?epoch=%61ll&procedure=target%5Fh*' \
+answer_is "a flag" 'api/v1/prof?epoch=all&idle' cpi prof --epoch all --idle --format=json
+answer_is "a flag that is 1" 'api/v1/prof?epoch=all&idle=1' cpi prof --epoch all --idle --format=json
+answer_is "a flag that is 0" 'api/v1/prof?epoch=all&idle=0' cpi prof --epoch all --format=json
+answer_is "a value that is encoded" 'api/v1/prof?epoch=%61ll&procedure=target%5Fh*' \
 	cpi prof --epoch all --procedure 'target_h*' --format=json
-same "CSV" 'api/v1/prof?epoch=all&format=csv' cpi prof --epoch all --format=csv
-same "text" 'api/v1/prof?epoch=all&format=text' cpi prof --epoch all
-same "list" 'api/v1/list?epoch=all&procedure=target_hot' \
+answer_is "CSV" 'api/v1/prof?epoch=all&format=csv' cpi prof --epoch all --format=csv
+answer_is "text" 'api/v1/prof?epoch=all&format=text' cpi prof --epoch all
+answer_is "list" 'api/v1/list?epoch=all&procedure=target_hot' \
 	cpi list --epoch all --format=json target_hot
-same "an argument" 'api/v1/calc?epoch=all&arg=target_hot' \
+answer_is "an argument" 'api/v1/calc?epoch=all&arg=target_hot' \
 	cpi calc --epoch all --format=json target_hot
-same "epochs" 'api/v1/epochs' cpi epoch list --format=json
-same "two sides" 'api/v1/diff?A=full&B=half' cpi diff --format=json full half
+answer_is "epochs" 'api/v1/epochs' cpi epoch list --format=json
+answer_is "two sides" 'api/v1/diff?A=full&B=half' cpi diff --format=json full half
 is "$(head_of Content-Type)" application/json "an answer in JSON has its content type"
 
 get 'api/v1/prof?by=imag' >got
