@@ -380,7 +380,8 @@ reloads()
 	try "systemctl reload $1" systemctl reload "$1"
 	await 10 is_set "$1" "$2" "$3,/etc/cpi/$1.conf.d/reload.conf:2"
 	ok $? "cpi config shows what $1 has from the file" || cpi config | sed 's/^/# /'
-	rm -r "/etc/cpi/$1.conf.d/reload.conf"
+	rm "/etc/cpi/$1.conf.d/reload.conf"
+	rmdir "/etc/cpi/$1.conf.d" 2>/dev/null # its own folder, which no purge removes
 }
 
 is_set()
