@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 60
+plan 63
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -30,6 +30,12 @@ cpi list --db a.db --image target --format=csv target_hot >list 2>/dev/null
 is "$(awk -F, 'NR > 1 { n += $1 } END { print n }' list)" \
 	"$(awk -F, '/,target_hot,/ { n += $1 } END { print n }' prof)" \
 	"cpi prof and cpi list count the same samples of a procedure"
+is "$(cpi prof --db a.db --comm 'targ*' --format=csv 2>&1)" \
+	"$(cpi prof --db a.db --format=csv 2>&1)" \
+	"--comm takes all samples of a recording of one command"
+cpi prof --db a.db --comm other >out 2>err
+like "$? $(cat err)" "1 .*no profiles by comm.*; there are samples of: target$" \
+	"--comm with another command names the command that there is"
 
 cpi record -F 500 -e cpu-clock -e page-faults@10 -o a.db --raw raw -- \
 	sh -c 'i=0; while [ $i -lt 20 ]; do ./target 100 >out; i=$((i + 1)); done' 2>err
@@ -135,6 +141,12 @@ other=$!
 tap_pids="$tap_pids $other"
 cpi record -e cpu-clock -o only.db -- sh -c './target 1000000000; ./target 1000' >out 2>err
 is "$?" 0 "a command with children is profiled"
+cp target target2
+cpi record -e cpu-clock -o two.db -- \
+	sh -c './target 1000000000; ./target2 1000000000' >out 2>err
+cpi prof --db two.db --comm target >out 2>err
+like "$? $(cat err)" "1 .*no profiles by comm.*; there are samples of: .*target, target2$" \
+	"--comm with one of several commands is refused without profiles by command"
 cpi prof --db only.db --by image --format=csv >prof 2>/dev/null
 is "$(grep -c '/target' prof) $(grep -c '/burn_c,\|/cpi,' prof)" "1 0" \
 	"children of the command are in the profile, other programs and cpi are not"

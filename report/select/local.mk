@@ -13,6 +13,7 @@ report_libreport_a_SOURCES += \
 	report/select/imagecache.c report/select/imagecache.h report/select/optional_text.h \
 	report/select/procname.c report/select/procname.h report/select/remote.c \
 	report/select/remote.h report/select/select.c report/select/select.h \
+	report/select/select_command.c report/select/select_command.h \
 	report/select/select_stacks.c report/select/select_stacks.h \
 	report/select/source.c report/select/source.h report/select/timesource.c \
 	report/select/timesource.h report/select/databases.c report/select/databases.h

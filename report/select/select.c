@@ -31,6 +31,7 @@
 #include "report/select/default_db.h"
 #include "report/select/epochspec.h"
 #include "report/select/freshness.h"
+#include "report/select/select_command.h"
 
 #define SOME_HOSTS  5 /* in a line */
 #define RELEASE     "release:"
@@ -388,6 +389,15 @@ static int find_totals(const struct select_request *req, struct selection *sel)
 	return err;
 }
 
+static int find_command(struct selection *sel)
+{
+	const int err = select_command(sel);
+
+	if (err)
+		log_err("%s: %s", db_path(sel->db), err_str(err));
+	return err;
+}
+
 /* Whether text is a full container id that begins with the 12 digits of id. */
 static bool is_whole_id(const char *text, const char *id)
 {
@@ -528,6 +538,8 @@ static int open_epochs(const struct select_request *req, const char *spec,
 	err = find_epochs(req, sel->dbs ? "all" : spec, how, sel);
 	if (!err && how != SELECT_EPOCHS)
 		err = find_totals(req, sel);
+	if (!err && how != SELECT_EPOCHS)
+		err = find_command(sel);
 	if (!err && how == SELECT_TOGETHER)
 		err = check_platforms(req, sel);
 	if (!err && how != SELECT_EPOCHS && !sel->dbs)
@@ -590,18 +602,22 @@ static void put_kinds(unsigned int kinds, const char *between, struct buf *out)
 void select_failed_contexts(const struct selection *sel, unsigned int kinds)
 {
 	const bool several = kinds & (kinds - 1);
-	struct buf names = { 0 }, words = { 0 }, cpids = { 0 };
+	struct buf names = { 0 }, words = { 0 }, cpids = { 0 }, commands = { 0 };
 
+	if (kinds == 1u << CONTEXT_COMM && select_put_commands(sel, &commands))
+		buf_reset(&commands);
 	put_kinds(kinds, " and ", &names);
 	put_kinds(kinds, ",", &words);
 	put_kinds(kinds | CONTEXT_DEFAULT, ",", &cpids);
 	log_err("%s: the selected epochs have no profiles by %s%s: collect them with "
-		"'cpid --by %s' or 'cpi record --by %s'%s",
+		"'cpid --by %s' or 'cpi record --by %s'%s%s%s",
 		db_path(sel->db), buf_str(&names), several ? " together" : "",
 		buf_str(&cpids), buf_str(&words),
 		kinds == 1u << CONTEXT_COMM   ? " ('cpi prof --by comm' needs none)"
 		: kinds & 1u << CONTEXT_LABEL ? ", and run programs by 'cpi label'"
-					      : "");
+					      : "",
+		commands.len ? "; there are samples of: " : "", buf_str(&commands));
+	buf_fini(&commands);
 	buf_fini(&names);
 	buf_fini(&words);
 	buf_fini(&cpids);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * select_command.h - selections by a command without profiles by command
+ *
+ * The totals by command are kept of each epoch, even if profiles by command are not. If
+ * all samples are of commands that the selection takes, as after `cpi record CMD`, the
+ * profiles of everybody are the answer.
+ */
+#ifndef CPI_REPORT_SELECT_COMMAND_H
+#define CPI_REPORT_SELECT_COMMAND_H
+
+#include "base/buf.h"
+#include "report/select/select.h"
+
+/*
+ * Removes the restriction to commands from sel's query if it restricts nothing else
+ * but images and events, there are no profiles by command, and all samples of the
+ * epochs are of commands that it takes. Returns 0 or an error.
+ */
+int select_command(struct selection *sel);
+
+/* Appends the names of the commands that have samples, at most 8. 0 or an error. */
+int select_put_commands(const struct selection *sel, struct buf *out);
+
+#endif
