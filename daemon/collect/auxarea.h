@@ -6,7 +6,8 @@
  * PERF_RECORD_AUX for each part of the area that is ready. Decoded parts are returned
  * to the hardware.
  *
- * I1  A sample was taken between the last two PERF_RECORD_AUX.
+ * I1 A sample was taken between the PERF_RECORD_AUX of its part of the area and
+ * the previous one.
  */
 #ifndef CPI_DAEMON_AUXAREA_H
 #define CPI_DAEMON_AUXAREA_H
@@ -26,7 +27,7 @@ struct auxarea {
 
 struct auxarea_sample {
 	uint64_t from_ns, to_ns; /* the sample was taken between these times */
-	uint32_t pid;            /* the process that ran when the record was written */
+	uint32_t pid; /* the process that ran when the PERF_RECORD_AUX was written */
 	const struct hw_record *hw;
 };
 

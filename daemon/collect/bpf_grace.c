@@ -10,8 +10,8 @@
  * I2  A program in an NMI may begin after the CPU took the IPI. If it begins before the
  *     handler takes the request from the CPU's queue, it has ended when the handler
  *     continues, and so before the request is answered. If it begins later, it sees
- *     everything that was written before the request was queued, because queuing is a
- *     release and taking an acquire.
+ *     everything that was written before the request was queued, because queuing the
+ *     request is a release operation, and taking it is an acquire operation.
  * I3  When the IPI is answered, the program's writes can be read: answering is a
  *     release, and waiting for the answer an acquire.
  * I4  The waiting thread's own CPU gets no IPI. While the thread runs, no interrupt's
@@ -25,11 +25,11 @@
  * programs of software events run in tasks and in system calls, with interrupts on.
  *
  * By RCU: programs run in an RCU read-side section with preemption off, so
- * synchronize_rcu() waits for them. The kernel calls it in every update of a map of
- * maps, to wait for running programs (maybe_wait_bpf_programs(), Linux 4.19). It takes
- * about 10 ms, because each CPU must schedule or sleep. membarrier(2) ends in the same
- * call, but does not promise that, and fails with nohz_full; its expedited commands
- * skip CPUs that run other processes.
+ * synchronize_rcu() waits for them. The kernel calls it in every update of a map
+ * of maps, to wait for running programs (maybe_wait_bpf_programs(), Linux 4.19).
+ * It takes about 10 ms, because each CPU must schedule or sleep. membarrier(2)
+ * also calls synchronize_rcu() in the end, but does not promise that, and fails
+ * with nohz_full; its expedited commands skip CPUs that run other processes.
  */
 #include "config.h"
 

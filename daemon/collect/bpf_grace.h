@@ -24,8 +24,9 @@ void bpf_grace_close(struct bpf_grace *g); /* accepts NULL */
 enum bpf_grace_way bpf_grace_way(const struct bpf_grace *g);
 
 /*
- * Returns 0 when every program that was running on one of the CPUs has ended, and
- * programs that begin see all earlier writes; or -errno.
+ * Waits until every program that was running on any of the CPUs has ended.
+ * Programs that begin after that see everything that the caller wrote before the
+ * call. Returns 0 or -errno.
  */
 int bpf_grace_wait(const struct bpf_grace *g);
 

@@ -15,20 +15,23 @@
 #include "kmod/table.h"
 
 struct bpf_node_config {
-	int node;          /* -1: memory of any node */
-	uint32_t nr_cpus;  /* highest number of the node's CPUs, plus one */
-	uint32_t nr_slots; /* number of CPUs of the node */
-	int nr_events;     /* one program is loaded for each */
-	struct tick tick;  /* the last event counts ticks; function 0: no event does */
+	int node;            /* -1: memory of any node */
+	uint32_t nr_cpus;    /* the node's highest CPU number, plus one */
+	uint32_t nr_slots;   /* number of CPUs of the node */
+	int nr_events;       /* one program is loaded for each */
+	struct tick tick;    /* if function is not 0, the last event counts ticks */
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	/* size of an overflow array, per CPU and set; a power of two */
 	uint32_t nr_entries;
-	uint32_t nr_full;     /* entries at which the ring gets a notice */
-	bool outcome;         /* record whether conditional jumps are taken */
-	bool by_thread;       /* count by thread, not by process */
-	bool exec_ids;        /* also load the task iterator, if the kernel has it */
+	uint32_t nr_full; /* a notice is sent when an overflow array has this many
+			     entries */
+	bool outcome;     /* record whether conditional jumps are taken */
+	bool by_thread;   /* count by thread, not by process */
+	bool exec_ids; /* for exec ids (numbers that change with each exec; abi/kmod.h),
+			  also load the task iterator if the kernel has it */
 	int notices_fd;       /* ring of notices to use; -1: make one */
-	bool pairs;           /* samples close pairs (abi/pair.h) */
+	bool pairs;           /* the next sample closes a pair that a window has opened
+				 (abi/pair.h) */
 	uint32_t nr_all_cpus; /* size of the map of pairs, if pairs */
 	int pairs_fd;         /* map of pairs to use; -1: make one */
 };

@@ -18,13 +18,14 @@
 
 struct bpf_table_config {
 	int nr_events;
-	struct tick tick; /* the last event counts ticks; function 0: no event does */
-	uint32_t nr_cpus; /* number of possible CPUs */
+	struct tick tick;    /* if function is not 0, the last event counts ticks */
+	uint32_t nr_cpus;    /* number of possible CPUs */
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	/* size of an overflow array, per CPU and set; a power of two */
 	uint32_t nr_entries;
 	bool outcome;   /* record whether conditional jumps are taken */
-	bool pairs;     /* samples close pairs (abi/pair.h) */
+	bool pairs;     /* the next sample closes a pair that a window has opened
+			   (abi/pair.h) */
 	bool by_thread; /* count by thread, not by process */
 	/* some events are sampled outside of interrupts (event_interrupts()) */
 	bool in_tasks;
@@ -66,9 +67,9 @@ int bpf_table_program(const struct bpf_table *t, uint32_t cpu, int event);
 int bpf_table_runs(const struct bpf_table *t, int event, uint64_t *nr, uint64_t *ns);
 
 /*
- * Return what a CPU has counted in the active set; it may change at any time: the
- * samples of an event, the entries of the overflow array, and whether that array is 3/4
- * full.
+ * Return three things that a CPU has counted in the active set: the samples of an
+ * event, the entries of the overflow array, and whether that array is 3/4 full.
+ * Each may change at any time.
  */
 uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event);
 uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu);
@@ -79,9 +80,9 @@ int bpf_table_pairs(const struct bpf_table *t);
 
 /*
  * bpf_table_notices() returns the descriptor of the ring of notices; t owns it. A
- * program sends a notice when an overflow array is 3/4 full, and when a CPU's number of
- * samples of processes reaches the number set by bpf_table_notify_at().
- * bpf_table_work() returns this number, modulo 2^32.
+ * program sends a notice when an overflow array is 3/4 full, and when a CPU's
+ * number of samples of processes, which bpf_table_work() returns modulo 2^32,
+ * reaches the number set by bpf_table_notify_at().
  */
 int bpf_table_notices(const struct bpf_table *t);
 uint32_t bpf_table_work(const struct bpf_table *t, uint32_t cpu);

@@ -2,11 +2,12 @@
 /*
  * bpf_watch.h - decides when the BPF collector has something to do
  *
- * The programs' notices (abi/bpf.h) wake the daemon in two cases: an overflow array is
- * nearly full, or a CPU took 16 samples of processes since the last look while the
- * machine was quiet. It is quiet if no CPU was busy for more than an eighth of the
- * time. A lost notice does no harm, because each bpf_watch_look() checks the same
- * conditions.
+ * The programs' notices (abi/bpf.h) wake the daemon in two cases: an overflow
+ * array is nearly full, or the machine was quiet, and a CPU has taken 16 samples
+ * of processes since the machine was last judged. bpf_watch_look() judges it at
+ * most once a second: it is quiet if no CPU was busy for more than an eighth of
+ * the time since the previous judgement. A lost notice does no harm, because each
+ * bpf_watch_look() checks the same conditions.
  */
 #ifndef CPI_DAEMON_BPF_WATCH_H
 #define CPI_DAEMON_BPF_WATCH_H

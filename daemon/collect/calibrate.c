@@ -13,10 +13,12 @@
  * order on, off, off, on, so that a drift of the machine's load affects both alike. The
  * median over the pairs removes single disturbances.
  *
- * While sampling runs, calibrate_sample() needs no event of its own: the gap in which
- * the collector got a sample is the cost of that sample, with the collector's handler
- * and its table in the caches as they are then. Spinning always ends with a sample, so
- * this program gets one sample where half a sample would be expected.
+ * While sampling runs, calibrate_sample() needs no event of its own: the gap in
+ * which the collector got a sample is the cost of that sample. This includes the
+ * collector's handler and table, which are in the caches or not as in normal
+ * operation. Spinning lasts half a period on average and always ends with a
+ * sample. So this program gets one sample, twice as many as its time would give
+ * it.
  */
 #include "config.h"
 

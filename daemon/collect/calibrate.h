@@ -17,25 +17,29 @@
 
 #define CALIBRATE_PAIRS 8
 
-/* Two windows of equal length, one with the event, one without. */
+/* Two intervals of equal length, one with the event, one without. */
 struct calibrate_pair {
-	uint64_t stolen_on_ns; /* by whatever interrupted the spinning */
+	uint64_t stolen_on_ns; /* time taken by whatever interrupted the spinning */
 	uint64_t stolen_off_ns;
 	uint64_t nr_samples; /* in the window with the event */
 };
 
 /*
  * Measures on the current CPU how much time one sample of attr takes from the
- * interrupted program. Takes less than half a second. Costs after the interrupt, such
- * as refilling caches, are not measured. Of attr only type, config, sample_type and the
- * register masks are used; NULL means cpu-clock. Returns 0, -errno of perf_event_open
- * (-EACCES: not allowed), or -ENODATA if the noise was greater than the cost.
+ * interrupted program. Takes less than half a second. Costs after the interrupt,
+ * such as refilling caches, are not measured. Of attr only type, config, config1,
+ * config2, sample_type and sample_regs_intr are used; NULL means cpu-clock.
+ * Returns 0, -errno of perf_event_open (-EACCES: not allowed), or -ENODATA if the
+ * noise was greater than the cost.
  */
 int calibrate_interrupt(const struct perf_event_attr *attr, double *cost_ns);
 
 /* Tells calibrate_sample() when a sample was taken. */
 struct calibrate_samples {
-	/* Returns a number that each sample on the CPU changes, such as their count. */
+	/*
+	 * Returns a number that changes with each sample on the CPU, such as the
+	 * number of samples so far.
+	 */
 	uint64_t (*nr)(void *ctx, int cpu);
 	void *ctx;
 };
@@ -56,8 +60,8 @@ int calibrate_sample(const struct calibrate_samples *samples, uint64_t max_ns,
 int calibrate_cost(const struct calibrate_pair *pairs, size_t nr, double *cost_ns);
 
 /*
- * Returns the number of samples per second that take the share budget (0.005: 0.5 %) of
- * a CPU's time. The result is between CALIBRATE_MIN_HZ and CALIBRATE_MAX_HZ.
+ * Returns how many samples per second cost the share `budget` (0.005: 0.5 %) of a
+ * CPU's time, limited to between CALIBRATE_MIN_HZ and CALIBRATE_MAX_HZ.
  */
 double calibrate_rate(double budget, double cost_ns);
 

@@ -57,7 +57,8 @@ struct batch {
 	size_t nr;
 	const struct batch_record *records;
 	size_t nr_records;
-	/* included in received, but in no other loss */
+	/* lost samples that are in collector_counts.received, but in none of its losses
+	 */
 	const struct batch_loss *losses;
 	size_t nr_losses;
 	/* branch stacks, in addition to their samples' entries */
@@ -73,7 +74,8 @@ struct raw_sample {
 	uint32_t tgid, tid;
 	uint16_t cpu;
 	uint8_t event;
-	/* those in arch_native's user_mask, in its order; or NULL */
+	/* the interrupted registers in arch_native.regs_mask, in the order of its bits;
+	 * NULL: not sampled */
 	const uint64_t *regs;
 };
 
@@ -131,8 +133,9 @@ struct collector;
  */
 struct source_ops {
 	/*
-	 * Called before each round. Reads the kernel side's notices, and returns
-	 * whether there is anything to drain.
+	 * Called first each time that the daemon wakes up (session_run()). Reads
+	 * the kernel side's notices, and returns whether there is anything to
+	 * drain.
 	 */
 	bool (*poll)(struct collector *c);
 	/*
@@ -150,7 +153,7 @@ struct source_ops {
 	void (*randomise)(struct collector *c); /* draws new periods */
 	void (*counts)(struct collector *c, int event, struct collector_counts *out);
 	int (*set_cpus)(struct collector *c, const struct cpus *cpus);
-	/* no samples after this; the owner drains once more */
+	/* ends sampling; the owner then drains the samples that were taken before */
 	void (*stop)(struct collector *c);
 	void (*close)(struct collector *c); /* accepts NULL */
 };
@@ -178,7 +181,8 @@ struct collector_ops {
 	/* Whether few samples of processes were taken recently; false if not known. */
 	bool (*is_quiet)(const struct collector *c);
 	/*
-	 * Gets the exec id of a process; all its execs before *when_ns are included.
+	 * Gets the exec id of a process, a number that each exec increases. It
+	 * counts all execs before *when_ns, which is also set, and none after it.
 	 * Returns 0 or -errno; -EOPNOTSUPP if the collector's batches are not
 	 * by_exec_id.
 	 */

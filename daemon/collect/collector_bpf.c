@@ -15,8 +15,9 @@
  * I1  Per event: received by the programs = handed out + table_lost + what is
  *     still in the kernel.
  * I2  counts() keeps the invariants of monotonic.h.
- * I3  Exec ids are read again after each snapshot and after each batch, so an owner
- *     that lost mapping events in between gets no older ids.
+ * I3  Exec ids are forgotten at each snapshot and after each batch, and read again
+ *     when they are asked for. So an owner that has lost mapping events gets no ids
+ *     that are older than the last snapshot or batch.
  */
 #include "config.h"
 

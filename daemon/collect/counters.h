@@ -59,8 +59,10 @@ void counters_randomise(struct counters *cs, const uint64_t *received);
 uint64_t counters_random_ns(const struct counters *cs);
 
 /*
- * rarely: from now on the caller draws periods so rarely that rates need no correction
- * for restarts. When this becomes true, the period of each clock is drawn once more.
+ * rarely: from now on the caller draws periods so rarely that the programmed
+ * rates need not be raised to make up for the time that each draw loses
+ * (counters.c). When this becomes true, the periods of clock events are drawn
+ * once more.
  */
 void counters_draw_rarely(struct counters *cs, bool rarely);
 
@@ -71,8 +73,9 @@ bool counters_has(const struct counters *cs, int cpu);
 int counters_event_of_id(const struct counters *cs, int cpu, uint64_t id);
 
 /*
- * Sets event_count, enabled_ns, running_ns and throttled_ns in out from the kernel's
- * counts, and ring_lost if the kernel reports it; then it returns true.
+ * Sets event_count, enabled_ns, running_ns and throttled_ns in out from the
+ * kernel's counts, and returns false. If the kernel reports lost samples (Linux
+ * 6.0), also sets ring_lost, and returns true.
  *
  * While the kernel throttles an event, until the next tick, its count stands still, but
  * its running time grows. For cpu-clock both are in ns, so the difference is the

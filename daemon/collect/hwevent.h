@@ -2,10 +2,11 @@
 /*
  * hwevent.h - events of hardware that records instructions
  *
- * AMD's ibs_op and ibs_fetch, Arm's arm_spe, and precise samples of any other event.
- * None of them measures time: an op is tagged when it is dispatched, and the time that
- * it waits after that does not matter. So their unit is EVENT_EVENTS, although some
- * count cycles.
+ * AMD's ibs_op and ibs_fetch, Arm's arm_spe, and precise samples of any other
+ * event. Samples of IBS and SPE are not in proportion to time: an op is tagged
+ * when it is dispatched, however long it then waits. So the unit of these events
+ * and of PMU/TERMS/ is EVENT_EVENTS, although some count cycles. Other precise
+ * events keep their unit.
  */
 #ifndef CPI_DAEMON_HWEVENT_H
 #define CPI_DAEMON_HWEVENT_H

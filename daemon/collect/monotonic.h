@@ -8,8 +8,10 @@
  * I1  Right after a sweep, the counts are those of the samples that were handed out,
  *     and nothing is pending. Samples that came in the meantime belong to the next
  *     sweep.
- * I2  Until samples are taken or a cycle begins, the counts do not change, although
- *     sampling continues. So counts that are read one after the other are consistent.
+ * I2 The counts do not change, although sampling continues, until samples are
+ * taken from the kernel or the daemon begins to drain again (a cycle: poll,
+ * snapshot, preview, drain, and sometimes sweep). So counts that are read one
+ * after the other are consistent.
  */
 #ifndef CPI_DAEMON_MONOTONIC_H
 #define CPI_DAEMON_MONOTONIC_H
@@ -35,9 +37,10 @@ void monotonic_end_sweep(struct monotonic *s);
 bool monotonic_knows(const struct monotonic *s, int event);
 
 /*
- * Stores counts that were read just now in s->counts[event]. In counts, received are
- * the samples that were handed out or lost, pending those still in the kernel, and
- * event_count covers both, with one sample per period.
+ * Stores counts that were read just now in s->counts[event]. In counts, received
+ * are the samples that were handed out or lost, pending those still in the
+ * kernel, and event_count is the event's own count, so event_count / period is
+ * the expected sum of both.
  */
 void monotonic_put(struct monotonic *s, int event,
 		   const struct collector_counts *counts, uint64_t period);

@@ -2,9 +2,9 @@
 /*
  * spefeed.c - decodes Arm SPE data that comes in pieces
  *
- * Bytes are decoded in place. Only a record that begins in one piece and ends in the
- * next is copied: its begin is kept in rest, and joined with the first bytes of the
- * next piece.
+ * Bytes are decoded in place. Only a record that begins in one piece and ends in
+ * the next is copied: its beginning is kept in rest, and joined with the first
+ * bytes of the next piece.
  */
 #include "config.h"
 

@@ -42,7 +42,8 @@ struct spefeed {
 	uint64_t nr_damaged;        /* damaged records, which were skipped */
 	uint64_t end;               /* offset after the last byte that was taken */
 	size_t nr_rest;             /* size of rest */
-	uint8_t rest[SPEFEED_REST]; /* the begin of a record whose end is still missing
+	uint8_t rest[SPEFEED_REST]; /* the beginning of a record whose end is still
+				     * missing
 				     */
 };
 

@@ -2,10 +2,11 @@
 /*
  * spelive.h - samples Arm's SPE on all CPUs: from AUX areas to entries
  *
- * A sample's context packet contains the thread id. Without this packet, and if the
- * event follows a process, the sample belongs to the process that ran when the
- * PERF_RECORD_AUX was written. If the whole system is sampled, its process is unknown
- * (CPI_MAX_TGID), and user mode's samples are lost because no process is found.
+ * A sample's context packet contains the thread id. Without this packet, the
+ * sample belongs to the process that ran when the PERF_RECORD_AUX was written if
+ * the event follows a process. Otherwise the whole system is sampled, and the
+ * process of such a sample is unknown (CPI_MAX_TGID): in user mode it is counted
+ * as unknown (no_process or map_gap).
  */
 #ifndef CPI_DAEMON_SPELIVE_H
 #define CPI_DAEMON_SPELIVE_H

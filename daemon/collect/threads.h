@@ -34,8 +34,9 @@ int threads_note(struct threads *t, uint32_t tid, uint32_t tgid, uint64_t when);
 uint32_t threads_tgid(const struct threads *t, uint32_t tid, uint64_t when);
 
 /*
- * Notes that process tgid runs on a CPU since `when`; THREADS_UNKNOWN: no process does.
- * Call it in the order of time. Returns 0 or -ENOMEM.
+ * Notes that process tgid has been running on a CPU since `when`;
+ * THREADS_UNKNOWN: no process has. Call it in the order of time. Returns 0 or
+ * -ENOMEM.
  */
 int threads_switch(struct threads *t, uint32_t cpu, uint32_t tgid, uint64_t when);
 

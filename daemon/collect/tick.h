@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 struct tick {
-	uint64_t function; /* address of the timer's callback; never 0 */
+	uint64_t function; /* address of the timer's callback; tick_find() never sets 0,
+			      which means no ticks */
 	/*
 	 * Distance in bytes from the timer to the CPU's pointer to the registers of the
 	 * last interrupt.

@@ -2,7 +2,8 @@
 /*
  * flush_kind.h - the kinds of streams in a flush: samples, stacks and windows
  *
- * Each kind has streams, whose numbers must add up, and rows. struct flush_kind
+ * Each kind has rows and streams. The numbers of each stream must add up:
+ * received = samples in rows + losses (I1 of store.h). struct flush_kind
  * describes the differences between the kinds; flush_merge.c has the common code.
  */
 #ifndef CPI_DB_FLUSH_KIND_H

@@ -17,8 +17,8 @@
 int flush_check(const struct flush *f, const char *path);
 
 /*
- * In a write transaction: adds f to an epoch. On failure the caller rolls back. The
- * stored counts of only one image are in memory at a time.
+ * Adds f to an epoch. The caller has begun a write transaction. On failure the
+ * caller rolls back. The stored counts of only one image are in memory at a time.
  */
 int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f);
 

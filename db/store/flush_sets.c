@@ -2,7 +2,8 @@
 /*
  * flush_sets.c - stores the stacks, windows and edges of a flush
  *
- * Each set is added to one row of its table (set_rows.h).
+ * The stacks, windows or edges of one key (a set) are added to one row of their
+ * table (set_rows.h).
  */
 #include "config.h"
 

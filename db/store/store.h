@@ -8,10 +8,11 @@
  *
  * I1  Per stream and epoch: received = Σ profile totals (PROFILE_COUNT) +
  *     Σ losses. store_flush() refuses a flush that breaks it.
- * I2  Intervals of a run do not overlap. If a run did not end cleanly, a gap row covers
- *     the time until the next run. If the clock steps back during an interval, the
- *     interval is stored with length 0 and its true duration, and a gap row marks the
- *     moment. Later intervals may then have earlier times.
+ * I2 Intervals of a run do not overlap. If a run did not end cleanly, a gap row
+ * covers the time until the next run. If the clock steps back during an interval,
+ * the interval is stored with to_ns = from_ns; its duration_ns still is its true
+ * length, and a gap row marks the moment. The next intervals begin at the new
+ * time, so they may lie before that moment or overlap earlier intervals.
  */
 #ifndef CPI_DB_STORE_H
 #define CPI_DB_STORE_H
@@ -42,9 +43,10 @@ int store_epoch(struct store *s, uint64_t now_ns, uint32_t uncertainty_ms,
 		const char *label);
 
 /*
- * Merges f into the current epoch in one transaction. Returns 0 if f is stored, now or
- * by an earlier call; -ENOSPC, -EIO, -EBUSY … if it is not, and then keep f and try
- * again; or -EINVAL if f breaks I1.
+ * Merges f into the current epoch in one transaction. Returns 0 if f is stored,
+ * now or by an earlier call; -ENOSPC, -EIO, -EBUSY … if it is not, and then keep
+ * f and try again; or -EINVAL if f breaks I1, refers to a stream that it does not
+ * have, or has seq 0, or if there is no epoch yet.
  */
 int store_flush(struct store *s, const struct flush *f);
 

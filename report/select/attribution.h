@@ -12,7 +12,8 @@
 
 /* In the order of the values of --attribution. */
 enum attribution {
-	ATTRIBUTION_AUTO,    /* tip if there are weights, else the landing model */
+	ATTRIBUTION_AUTO,    /* weights of TIP records if the database has them, else
+				counts with the landing model */
 	ATTRIBUTION_TIP,     /* only weights count */
 	ATTRIBUTION_PRECISE, /* the location or latency that hardware recorded */
 	ATTRIBUTION_RAW,     /* the instruction at which the sample was taken */
@@ -20,7 +21,8 @@ enum attribution {
 
 const char *attribution_str(enum attribution a); /* "tip" */
 
-/* Resolves "auto": tip for a profile with weights, else raw. */
+/* Returns what to print for `asked`: for "auto", tip if a profile has weights, else
+ * raw, because these reports show counts where they were sampled. */
 enum attribution attribution_used(enum attribution asked, bool has_weights);
 
 /* Whether the weights of a profile measure its time; else its counts do. */

@@ -22,7 +22,10 @@ struct cgroup_container {
 /* Finds the innermost container of a path. Without one, returns false, zeroes *out. */
 bool cgroupname_container(const char *path, struct cgroup_container *out);
 
-/* Copies from, which may be NULL. The caller frees the copy. Returns 0 or -ENOMEM. */
+/*
+ * Sets *to to a copy of *from, or to NULL if from is NULL. The caller frees the
+ * copy. Returns 0 or -ENOMEM.
+ */
 int cgroupname_copy(const struct cgroup_container *from, struct cgroup_container **to);
 
 /*

@@ -2,7 +2,8 @@
 /*
  * client.h - sends requests to a running cpid (abi/control.h)
  *
- * If an argument socket is NULL, $CPI_SOCKET is used, else the default path.
+ * A socket argument is the path of cpid's socket. NULL stands for $CPI_SOCKET or,
+ * if that is not set, for the default path.
  */
 #ifndef CPI_REPORT_CLIENT_H
 #define CPI_REPORT_CLIENT_H
@@ -33,7 +34,8 @@ int client_call(const char *socket, enum cpi_control_op op, const char *text,
 		uint64_t patience_ns, struct buf *reply);
 
 /*
- * Does the same with a complete request of size bytes, which may have more than text.
+ * The same as client_call(), but the caller has made the whole request (struct
+ * cpi_control_request, or a larger one that begins with it), of size bytes.
  */
 int client_send(const char *socket, const void *request, size_t size,
 		uint64_t patience_ns, struct buf *reply);

@@ -10,9 +10,10 @@
 struct select_request;
 
 /*
- * Joins the epochs that spec selects in each database. A database may have none of
- * them. It is an error if no database has any, or if an id of a list is in no database.
- * Errors are logged. Returns 0, -errno or -CPI_E….
+ * Joins the epochs that spec selects in each database. A database may have none
+ * of them. It is an error if no database has any, or if spec is a list of epoch
+ * ids and one of them is in no database. Errors are logged. Returns 0, -errno or
+ * -CPI_E….
  */
 int databases_open(const struct select_request *req, const char *spec, struct db **out);
 

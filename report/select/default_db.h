@@ -11,7 +11,8 @@
 /* The database that 'cpi record' and 'cpi import' write, in the current folder. */
 #define SELECT_LOCAL_DB "cpi.db"
 
-/* Returns the path of the newer file; daemons if neither exists. */
+/* Returns local or daemons, the path of the file that was written last; daemons if
+ * neither exists. */
 const char *select_newer_db(const char *local, const char *daemons);
 
 /* Returns the default. Logs the choice if the current folder has a database. */

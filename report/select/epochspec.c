@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * epochspec.c - messages: a specification selects no epoch, or other times than it asks
+ * epochspec.c - messages if a specification (--epoch) selects no epoch, or more
+ * time than was asked for
  *
  * Counts are stored by epoch, so a range of times selects each epoch that it overlaps.
  * A user who asks for half a minute must be told if the report shows a minute or hour.

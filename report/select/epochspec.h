@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * epochspec.h - messages: a specification selects no epoch, or other times than it asks
+ * epochspec.h - messages if a specification (--epoch) selects no epoch, or more
+ * time than was asked for
  */
 #ifndef CPI_REPORT_EPOCHSPEC_H
 #define CPI_REPORT_EPOCHSPEC_H

@@ -19,8 +19,9 @@
 /* Zeroed, it combines nothing: samples have the weights of struct events. */
 struct evidence {
 	bool both;    /* event 0 and ticks both measure time */
-	size_t ticks; /* index of that event */
-	double scale; /* random time over ticks' time, of rows that do not depart */
+	size_t ticks; /* index of the event of ticks */
+	double scale; /* (time by random samples) / (time by ticks), over the rows that
+			 do not depart */
 	struct combine_factors factors;
 };
 
@@ -28,18 +29,19 @@ struct evidence {
 void evidence_begin(struct evidence *e, const struct events *ev);
 
 /*
- * Compares rows by their time in user mode, and marks those that depart. random and
- * ticks are the sums over all samples of the two events, kernel included. If one kind
- * has no samples in user mode, no row departs and all samples count fully. Returns 0 or
- * -ENOMEM.
+ * Compares rows by their time in user mode, and marks those that depart. `random`
+ * and `ticks` are the sums over all samples of event 0 and of the ticks,
+ * including those of the kernel. If one kind has no samples in user mode, no row
+ * departs and all samples count fully. Returns 0 or -ENOMEM.
  */
 int evidence_fit(struct evidence *e, struct combine_row *rows, size_t nr,
 		 const struct event_sum *random, const struct event_sum *ticks);
 
 /*
- * Computes scale and factors for a part of the selection, because one epoch may have
- * fewer ticks per second than another. The caller has set departs in each row as in the
- * whole selection.
+ * Computes scale and factors for a part of the selection, because one epoch may
+ * have fewer ticks per second than another. Before the call, the caller sets the
+ * member `departs` of each row to what evidence_fit() found for the same row in
+ * the whole selection.
  */
 void evidence_fit_part(struct evidence *e, const struct combine_row *rows, size_t nr,
 		       const struct event_sum *random, const struct event_sum *ticks);

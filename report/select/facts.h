@@ -14,8 +14,9 @@ uint64_t report_nr_lost(const struct selection *sel, enum loss_class class,
 			int64_t stream);
 
 /*
- * Returns Σ over all losses that have the name of loss i, if that is of this class.
- * Returns 0 if an earlier loss has the same name, so that each name counts once.
+ * If loss i is of this class, returns the sum of all losses of the class that
+ * have its name, over all selected streams. Returns 0 if an earlier loss has the
+ * same name, so that each name counts once.
  */
 uint64_t report_loss(const struct selection *sel, size_t i, enum loss_class class);
 
@@ -27,7 +28,8 @@ struct stream_group {
 	double amount;         /* the same samples × mean period */
 };
 
-/* Returns the group of stream i; false: the group has an earlier stream. */
+/* Sets *out to the group of stream i and returns true. Returns false if an earlier
+ * stream is in the same group, so that a loop over the streams gets each group once. */
 bool report_stream_group(const struct selection *sel, size_t i,
 			 struct stream_group *out);
 

@@ -16,19 +16,21 @@
 int freshness_database(const char *socket, uint64_t patience_ns, char **path);
 
 /*
- * Has the cpid at socket store its samples if it fills the database at path. Waits at
- * most patience_ns for each of two replies. Returns 0; -EXDEV if cpid fills another
- * database; or an error of freshness_database(). On failure why gets the reason as
- * text, without a full stop.
+ * Asks the cpid that listens at socket to store its samples, if this cpid fills
+ * the database at path. Waits at most patience_ns for each of two replies.
+ * Returns 0; -EXDEV if cpid fills another database; or an error of
+ * freshness_database(). On failure why gets the reason as text, without a full
+ * stop.
  */
 int freshness_store(const char *socket, const char *path, uint64_t patience_ns,
 		    struct buf *why);
 
 /*
- * Does the same for a report of these epochs, if one of them is open and was not stored
- * for some seconds. Waits at most two seconds. Returns whether cpid has stored; then
- * the caller reads the epochs again. If cpid has not stored, logs how old the data are.
- * Logs nothing if no process fills the database, because then it is a copy.
+ * Calls freshness_store() for a report of these epochs, if one of them is open
+ * and its newest stored samples are more than two seconds old. Waits at most two
+ * seconds. Returns whether cpid has stored; then the caller reads the epochs
+ * again. If cpid has not stored, logs how old the data are. Logs nothing if no
+ * process fills the database, because then it is a copy.
  */
 bool freshness_refresh(const char *socket, const char *path,
 		       const struct query_epochs *epochs);

@@ -23,8 +23,9 @@ enum image_warnings {
 };
 
 /*
- * machine is the machine of captured images. An image that cannot be opened is logged
- * at most once. Returns NULL when out of memory.
+ * `machine` (x86-64 or AArch64) is the architecture of the code that the database
+ * has captured. An image that cannot be opened is logged at most once. Returns
+ * NULL when out of memory.
  */
 struct image_cache *image_cache_new(struct db *db, enum machine machine,
 				    enum image_warnings warn);

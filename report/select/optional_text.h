@@ -22,7 +22,10 @@ static inline bool optional_text_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Copies from, which may be NULL. The caller frees the copy. Returns 0 or -ENOMEM. */
+/*
+ * Sets *to to a copy of the string from, or to NULL if from is NULL. The caller
+ * frees the copy. Returns 0 or -ENOMEM.
+ */
 static inline int optional_text_copy(const char *from, char **to)
 {
 	*to = from ? strdup(from) : NULL;

@@ -2,8 +2,9 @@
 /*
  * procname.c - splits and compares names of procedures
  *
- * A C++ name contains colons and parentheses. So a colon or parenthesis ends a part
- * only if the text after it allows that.
+ * A C++ name contains colons and parentheses. So only a single colon ends the
+ * name of an image ("::" does not), and "(" ends a name that is compared only if
+ * the name that the user typed ends there.
  */
 #include "config.h"
 

@@ -12,7 +12,8 @@
  */
 const char *procname_image_end(const char *proc);
 
-/* Whether name selects the procedure full; "f" also selects "f(int)". */
+/* Whether `name`, as a user typed it, selects the procedure whose full name is `full`:
+ * "f" also selects "f(int)". */
 bool procname_is(const char *full, const char *name);
 
 #endif

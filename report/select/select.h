@@ -20,7 +20,9 @@ struct select_request {
 	struct text_list dbs; /* none: the default database, default_db.h */
 	bool daemons;         /* cpid's database, even if this folder has one */
 	const char *epoch, *host, *platform, *event, *image;
-	const char *cluster, *release, *machine; /* globs; for hosts of a store */
+	const char *cluster, *release,
+		*machine; /* globs; only with --db clickhouse://…, a store of many
+			     machines */
 	const char *context[NR_CONTEXT_KINDS];
 	const char *container, *unit; /* found in the paths of cgroups */
 	bool merge_platforms;
@@ -34,7 +36,8 @@ struct select_request {
 /*
  * Returns the path of the request's only database, a new string: of --db, else of
  * $CPI_DB, else the database of the cpid that socket or $CPI_SOCKET names, if it
- * answers, else the default. Returns 0 or -ENOMEM.
+ * answers, else the default (with daemons: always cpid's database). Returns 0,
+ * -EACCES (logged) if that cpid may not be asked, or -ENOMEM.
  */
 int select_db_path(const struct select_request *req, char **path);
 

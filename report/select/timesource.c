@@ -2,8 +2,8 @@
 /*
  * timesource.c - the source of a report's time: counts, or what hardware measured
  *
- * The selection is read once to find what hardware measured of each event. Of several
- * sources the best one is used; precise[] lists them in this order.
+ * The selection is read once to find what hardware measured of each event. If
+ * there are several, the best one is used: precise[] has the best first.
  */
 #include "config.h"
 

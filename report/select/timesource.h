@@ -2,11 +2,12 @@
 /*
  * timesource.h - the source of a report's time: counts, or what hardware measured
  *
- * Time comes from counts of samples or from weights. Weights are those of TIP records
- * in the database, or those that analysis/freq/precise.h computes from what hardware
- * measured. For the latter, the selection is first read once to find which sources it
- * has. The best source of one event is used: retire latencies, else cycles of branch
- * stacks, else samples whose location hardware records.
+ * Time comes from counts of samples or from weights. Weights are those of TIP
+ * records in the database, or those that analysis/freq/precise.h computes from
+ * what hardware measured. For --attribution=tip or precise the selection is first
+ * read once to find out what it has. For precise, the first of these that any
+ * event has is used: retire latencies, cycles of branch stacks, samples whose
+ * location hardware records. That event then leads the report.
  *
  * A retire latency is multiplied by the number of instructions that one sample
  * represents. Cycles of branch stacks are scaled to the time of the event's samples in
@@ -35,10 +36,11 @@ struct time_source {
 	const char
 		*name; /* source of --attribution=precise, "branch_stacks"; or NULL */
 	const char *text; /* the same as text, with %s for the first event */
-	double weight;    /* latencies: cycles per sample; runs: ns per cycle */
+	double weight; /* TIME_OF_LATENCIES: cycles per sample; TIME_OF_RUNS, the cycles
+			  of branch stacks: ns per cycle */
 	const struct selection *sel;
 	const struct events *ev;
-	struct isa *isa; /* of machine, for runs */
+	struct isa *isa; /* decoder for `machine`; used with TIME_OF_RUNS */
 	enum machine machine;
 };
 
