@@ -22,7 +22,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 59
+plan 60
 
 cpi diff old new >text 2>err
 is "$?" 0 "cpi diff compares two selections"
@@ -195,6 +195,9 @@ is "$(gate old same --fail-if slower)" 0 "--fail-if: equal runs pass"
 is "$(gate new old --fail-if 'changed > 10')" 3 "--fail-if: changed is met by less time"
 is "$(gate 1 2 --history=none --fail-if slower)" 1 "--fail-if: one epoch a side cannot pass"
 like "$(cat err)" 'cannot be judged' "--fail-if says why"
+gate 1 2 --history=none --fail-if slower --format=junit >/dev/null
+like "$(tr '\n' ' ' <out)" 'tests="1" failures="0" errors="1".*<error message="cannot be judged' \
+	"--format=junit has it as an error"
 for wrong in faster 'slower > x' 'slower < 3' ''; do
 	gate old new --fail-if "$wrong"
 done >codes

@@ -37,13 +37,28 @@ static void put_test(struct buf *out, const struct diff_row *r,
 	buf_puts(out, "    </testcase>\n");
 }
 
+/* Readers of the file alone would take a comparison without a verdict for a good one.
+ */
+static void put_unjudged(struct buf *out, const char *condition)
+{
+	buf_puts(out, "    <testcase classname=\"cpi\" name=\"");
+	xml_put(out, condition);
+	buf_printf(out,
+		   "\">\n      <error message=\"cannot be judged: each side needs %d "
+		   "epochs, or earlier ones to compare with\"/>\n    </testcase>\n",
+		   COMPARE_MIN_RUNS);
+}
+
 int diff_junit_print(const struct diff *d, const struct diff_gate *g,
 		     const char *condition)
 {
 	struct buf tests = { 0 }, head = { 0 };
-	size_t nr = 0, failures = 0;
+	const bool judged = diff_gate_can_judge(d);
+	size_t nr = !judged, failures = 0;
 	int err;
 
+	if (!judged)
+		put_unjudged(&tests, condition);
 	for (size_t i = 0; i < d->nr_rows; i++) {
 		if (!d->row[i].compared->tested)
 			continue;
@@ -54,7 +69,8 @@ int diff_junit_print(const struct diff *d, const struct diff_gate *g,
 	buf_printf(&head, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
 			  "  <testsuite name=\"");
 	xml_put(&head, condition);
-	buf_printf(&head, "\" tests=\"%zu\" failures=\"%zu\">\n", nr, failures);
+	buf_printf(&head, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%d\">\n", nr,
+		   failures, !judged);
 	err = tests.err ? tests.err : head.err;
 	if (!err)
 		printf("%s%s  </testsuite>\n</testsuites>\n", buf_str(&head),
