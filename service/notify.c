@@ -20,6 +20,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/times.h"
+
 #define MESSAGE_SIZE  1024
 #define NSEC_PER_USEC 1000
 
@@ -83,6 +85,12 @@ static bool read_number(const char *text, unsigned long long *out)
 	errno = 0;
 	*out = strtoull(text, &end, 10);
 	return !*end && !errno;
+}
+
+int notify_reloading(void)
+{
+	return notify_send("RELOADING=1\nMONOTONIC_USEC=%llu",
+			   (unsigned long long)(time_mono_ns() / NSEC_PER_USEC));
 }
 
 uint64_t notify_watchdog_ns(void)

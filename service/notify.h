@@ -14,6 +14,9 @@
  */
 int notify_send(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Tells that a reload begins; "READY=1" tells its end. As notify_send(). */
+int notify_reloading(void);
+
 /*
  * How long the manager waits for WATCHDOG=1 before it takes this process for dead
  * ($WATCHDOG_USEC, where $WATCHDOG_PID is this process or unset); 0: it does not wait.

@@ -124,15 +124,21 @@ int service_options_print(const struct service_program *p,
 int service_options_describe(const struct service_program *p,
 			     const struct service_settings *s, struct buf *out);
 
-/*
- * Appends the names of options whose values differ, each with a space in front: to
- * changed if they can change while the service runs, to left if they need a restart. 0
- * or -ENOMEM.
- */
+/* The names of options whose values differ, each with a space in front. */
+struct service_changes {
+	struct buf changed; /* can change while the service runs */
+	struct buf left;    /* need a restart */
+};
+
+/* Appends the differences between s and now to *out. Returns 0 or -ENOMEM. */
 int service_options_compare(const struct service_program *p,
 			    const struct service_settings *s,
-			    const struct service_settings *now, struct buf *changed,
-			    struct buf *left);
+			    const struct service_settings *now,
+			    struct service_changes *out);
+
+/* Logs what has changed, if it was taken, and what needs a restart. Frees the members.
+ */
+void service_changes_end(struct service_changes *c, bool taken);
 
 /*
  * Takes the values that can change while the service runs, and their places, from now,

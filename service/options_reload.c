@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "service/options_private.h"
 
@@ -138,8 +139,8 @@ static int move_values(struct service_settings *from, struct service_settings *t
 
 int service_options_compare(const struct service_program *p,
 			    const struct service_settings *s,
-			    const struct service_settings *now, struct buf *changed,
-			    struct buf *left)
+			    const struct service_settings *now,
+			    struct service_changes *out)
 {
 	for (size_t i = 0; i < p->nr; i++) {
 		const bool can = p->options[i].flags & SERVICE_RELOADS;
@@ -148,9 +149,21 @@ int service_options_compare(const struct service_program *p,
 		if (differ < 0)
 			return differ;
 		if (differ && !(p->options[i].flags & SERVICE_ON_LINE))
-			buf_printf(can ? changed : left, " %s", p->options[i].name);
+			buf_printf(can ? &out->changed : &out->left, " %s",
+				   p->options[i].name);
 	}
-	return changed->err ? changed->err : left->err;
+	return out->changed.err ? out->changed.err : out->left.err;
+}
+
+void service_changes_end(struct service_changes *c, bool taken)
+{
+	if (taken)
+		log_info("config: changed:%s",
+			 c->changed.len ? buf_str(&c->changed) : " nothing");
+	if (c->left.len)
+		log_warn("config: these changes need a restart:%s", buf_str(&c->left));
+	buf_fini(&c->changed);
+	buf_fini(&c->left);
 }
 
 int service_options_take(const struct service_program *p, struct service_settings *s,

@@ -125,21 +125,15 @@ static void disconnect(struct ship *s)
 /* Of a store without options that need a restart only. */
 static int take_options(struct ship *s, struct ship_options *now)
 {
-	struct buf changed = { 0 }, left = { 0 };
+	struct service_changes changes = { 0 };
 	int err = service_options_compare(ship_options_program(), &s->options.settings,
-					  &now->settings, &changed, &left);
+					  &now->settings, &changes);
 
 	if (!err) {
 		disconnect(s); /* it has texts of the options that go */
 		err = ship_options_take(&s->options, now);
 	}
-	if (!err)
-		log_info("config: changed:%s",
-			 changed.len ? buf_str(&changed) : " nothing");
-	if (left.len)
-		log_warn("config: these changes need a restart:%s", buf_str(&left));
-	buf_fini(&changed);
-	buf_fini(&left);
+	service_changes_end(&changes, !err);
 	return err;
 }
 
@@ -149,8 +143,7 @@ static int reload(struct ship *s)
 	struct ship_options now;
 	int err;
 
-	notify_send("RELOADING=1\nMONOTONIC_USEC=%llu",
-		    (unsigned long long)(time_mono_ns() / 1000));
+	notify_reloading();
 	if (ship_options_read(s->argc, s->argv, &now)) {
 		log_err("config: what was in force stays");
 		err = 0;

@@ -72,9 +72,7 @@ static int judge(const struct diff *d, const char *condition)
 	if (diff_gate_parse(condition, &g))
 		return EXIT_FAIL;
 	if (!diff_gate_can_judge(d)) {
-		log_err("diff: '%s' cannot be judged: each side needs %d epochs, or "
-			"earlier ones to compare with",
-			condition, COMPARE_MIN_RUNS);
+		log_err("diff: '%s' " DIFF_GATE_UNJUDGED, condition, COMPARE_MIN_RUNS);
 		return EXIT_FAIL;
 	}
 	for (size_t i = 0; i < d->nr_rows; i++) {

@@ -147,19 +147,13 @@ static void publish(const struct web *w)
 
 static int take_options(struct web *w, struct web_options *now)
 {
-	struct buf changed = { 0 }, left = { 0 };
+	struct service_changes changes = { 0 };
 	int err = service_options_compare(web_options_program(), &w->options.settings,
-					  &now->settings, &changed, &left);
+					  &now->settings, &changes);
 
 	if (!err)
 		err = web_options_take(&w->options, now);
-	if (!err)
-		log_info("config: changed:%s",
-			 changed.len ? buf_str(&changed) : " nothing");
-	if (left.len)
-		log_warn("config: these changes need a restart:%s", buf_str(&left));
-	buf_fini(&changed);
-	buf_fini(&left);
+	service_changes_end(&changes, !err);
 	return err;
 }
 

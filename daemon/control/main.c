@@ -27,7 +27,6 @@
 #include "abi/announce.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "base/times.h"
 #include "daemon/control/control.h"
 #include "daemon/os/heartbeat.h"
 #include "daemon/control/metrics.h"
@@ -136,21 +135,15 @@ static void reopen_log(const char *path)
 		log_info("log: reopened");
 }
 
-static void tell_manager(const char *text)
+static void warn_untold(int err)
 {
-	int err = notify_send("%s", text);
-
 	if (err)
 		log_warn("notify: cannot tell the service manager: %s", err_str(err));
 }
 
-static void tell_reloading(void)
+static void tell_manager(const char *text)
 {
-	char text[64];
-
-	snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%llu",
-		 (unsigned long long)(time_mono_ns() / 1000));
-	tell_manager(text);
+	warn_untold(notify_send("%s", text));
 }
 
 /* The status has what is in force, for cpi config. */
@@ -165,23 +158,17 @@ static void publish_options(struct daemon *d)
 
 static int take_options(struct daemon *d, struct options *now)
 {
-	struct buf changed = { 0 }, left = { 0 };
+	struct service_changes changes = { 0 };
 	int err = service_options_compare(options_program(), &d->options->settings,
-					  &now->settings, &changed, &left);
+					  &now->settings, &changes);
 
-	if (!err && changed.len)
+	if (!err && changes.changed.len)
 		err = session_reconfigure(d->session, &now->session);
 	if (!err)
 		err = options_take(d->options, now);
-	if (!err) {
+	if (!err)
 		log_set_level(now->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
-		log_info("config: changed:%s",
-			 changed.len ? buf_str(&changed) : " nothing");
-	}
-	if (left.len)
-		log_warn("config: these changes need a restart:%s", buf_str(&left));
-	buf_fini(&changed);
-	buf_fini(&left);
+	service_changes_end(&changes, !err);
 	return err;
 }
 
@@ -190,7 +177,7 @@ static void reload(struct daemon *d)
 	struct options now;
 	int err;
 
-	tell_reloading();
+	warn_untold(notify_reloading());
 	err = options_parse(d->argc, d->argv, &now);
 	if (!err)
 		err = take_options(d, &now);

@@ -24,6 +24,10 @@ struct diff_gate {
  */
 int diff_gate_parse(const char *text, struct diff_gate *out);
 
+/* Why a comparison cannot be judged, with COMPARE_MIN_RUNS. */
+#define DIFF_GATE_UNJUDGED \
+	"cannot be judged: each side needs %d epochs, or earlier ones to compare with"
+
 /* Whether there were enough runs to know how much changes by chance. */
 bool diff_gate_can_judge(const struct diff *d);
 

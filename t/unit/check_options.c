@@ -437,7 +437,8 @@ static const struct {
 
 START_TEST(a_reload_takes_what_can_change)
 {
-	struct buf values = { 0 }, changed = { 0 }, left = { 0 };
+	struct buf values = { 0 };
+	struct service_changes changes = { 0 };
 	struct options o, now;
 	char text[128];
 
@@ -446,19 +447,18 @@ START_TEST(a_reload_takes_what_can_change)
 	snprintf(text, sizeof(text), "[cpid]\n%s\n", reloads[_i].after);
 	ck_assert_int_eq(parse_files(text, NULL, NULL, "", &now), 0);
 	ck_assert_int_eq(service_options_compare(options_program(), &o.settings,
-						 &now.settings, &changed, &left),
+						 &now.settings, &changes),
 			 0);
 	ck_assert_int_eq(options_take(&o, &now), 0);
 	options_fini(&now);
-	ck_assert_str_eq(buf_str(&changed), reloads[_i].changed);
-	ck_assert_str_eq(buf_str(&left), reloads[_i].left);
+	ck_assert_str_eq(buf_str(&changes.changed), reloads[_i].changed);
+	ck_assert_str_eq(buf_str(&changes.left), reloads[_i].left);
 	ck_assert_int_eq(service_options_each(options_program(), &o.settings, put_value,
 					      &values),
 			 0);
 	ck_assert_str_eq(buf_str(&values), reloads[_i].values);
 	buf_fini(&values);
-	buf_fini(&changed);
-	buf_fini(&left);
+	service_changes_end(&changes, true);
 	options_fini(&o);
 }
 END_TEST

@@ -44,8 +44,8 @@ static void put_unjudged(struct buf *out, const char *condition)
 	buf_puts(out, "    <testcase classname=\"cpi\" name=\"");
 	xml_put(out, condition);
 	buf_printf(out,
-		   "\">\n      <error message=\"cannot be judged: each side needs %d "
-		   "epochs, or earlier ones to compare with\"/>\n    </testcase>\n",
+		   "\">\n      <error message=\"" DIFF_GATE_UNJUDGED
+		   "\"/>\n    </testcase>\n",
 		   COMPARE_MIN_RUNS);
 }
 
