@@ -56,7 +56,7 @@ if ! command -v perf >/dev/null || ! perf record -qge cpu-clock -o probe.data tr
 	skip 9 'perf cannot record here'
 	exit
 fi
-cat "$srcdir"/t/*.t "$srcdir"/daemon/*/*.c "$srcdir"/db/*.c "$srcdir"/analysis/*/*.c >text
+cat "$srcdir"/t/*.t "$srcdir"/daemon/*/*.c "$srcdir"/db/*/*.c "$srcdir"/analysis/*/*.c >text
 record_sort()
 {
 	perf record -qF 1999 -e cpu-clock,page-faults "$@" -- sort -o sorted text text 2>err
