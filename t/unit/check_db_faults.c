@@ -90,26 +90,6 @@ static bool end_failing(void)
 	return failed;
 }
 
-static uint64_t stored(struct db *db)
-{
-	return (uint64_t)number(
-		db, "SELECT coalesce(sum(stored), 0) FROM tally WHERE ?1 = 0", 0);
-}
-
-/* The counts by offset, the tallies and the flushes have the same samples. */
-static void check_sum(struct db *db, uint64_t want)
-{
-	struct profile *all = dbtest_all(db);
-
-	ck_assert_uint_eq(profile_total(all), want);
-	ck_assert_uint_eq(stored(db), want);
-	ck_assert_int_eq(
-		number(db, "SELECT count(*) FROM tally WHERE received <> stored + ?1",
-		       0),
-		0);
-	profile_free(all);
-}
-
 START_TEST(a_flush_whose_allocation_fails_is_stored_whole_or_not_at_all)
 {
 	uint64_t total = 0, seq = 1;
@@ -145,13 +125,13 @@ START_TEST(a_flush_whose_allocation_fails_is_stored_whole_or_not_at_all)
 		if (err) {
 			ck_assert(failed);
 			nr_refused++;
-			check_sum(db, total);
+			check_each_sample_once(db, total);
 			err = store_flush(s, &f); /* as cpid does a moment later */
 		}
 		ck_assert_int_eq(err, 0);
 		total += 3;
 		seq++;
-		check_sum(db, total);
+		check_each_sample_once(db, total);
 		profile_free(p);
 	} while (failed);
 	printf("# %lu allocations of a flush failed, %lu flushes were refused\n", n - 1,
@@ -163,20 +143,6 @@ START_TEST(a_flush_whose_allocation_fails_is_stored_whole_or_not_at_all)
 	dbtest_fini(&t);
 }
 END_TEST
-
-/* Retention until its end, or its first error. */
-static int retain_once(struct db *db, uint64_t now_ns)
-{
-	struct retain *r;
-	int more = retain_new(db, &hours_only, NULL, &r);
-
-	if (more)
-		return more;
-	while ((more = retain_step(r, now_ns)) == 1)
-		;
-	retain_free(r);
-	return more;
-}
 
 START_TEST(a_roll_up_whose_allocation_fails_loses_nothing_and_ends_the_same)
 {

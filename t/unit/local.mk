@@ -92,7 +92,7 @@ t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_edges t/unit/check_profile t/unit/check_codec t/unit/check_store \
-	t/unit/check_copy t/unit/check_db t/unit/check_db_faults t/unit/check_db_root t/unit/check_plans \
+	t/unit/check_copy t/unit/check_db t/unit/check_db_faults t/unit/check_db_torn t/unit/check_db_root t/unit/check_plans \
 	t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock t/unit/check_retain_killed \
 	t/unit/check_rollup t/unit/check_stacks t/unit/check_stacktree \
 	t/unit/check_stream_account \
@@ -219,6 +219,8 @@ t_unit_check_db_faults_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=reallocarray
 t_unit_check_db_faults_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_db_torn_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_db_torn_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_plans_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_plans_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_retain_CFLAGS = $(DB_UNIT_CFLAGS)

@@ -238,4 +238,39 @@ static inline int64_t number(struct db *db, const char *sql, int64_t parameter)
 	return n;
 }
 
+/* The samples that were stored, by the tallies of the flushes. */
+static inline uint64_t stored_samples(struct db *db)
+{
+	return (uint64_t)number(
+		db, "SELECT coalesce(sum(stored), 0) FROM tally WHERE ?1 = 0", 0);
+}
+
+/* The counts by offset, the tallies and the flushes have the same samples. */
+static inline void check_each_sample_once(struct db *db, uint64_t want)
+{
+	struct profile *all = dbtest_all(db);
+
+	ck_assert_uint_eq(profile_total(all), want);
+	ck_assert_uint_eq(stored_samples(db), want);
+	ck_assert_int_eq(
+		number(db, "SELECT count(*) FROM tally WHERE received <> stored + ?1",
+		       0),
+		0);
+	profile_free(all);
+}
+
+/* Retention until its end, or its first error. */
+static inline int retain_once(struct db *db, uint64_t now_ns)
+{
+	struct retain *r;
+	int more = retain_new(db, &hours_only, NULL, &r);
+
+	if (more)
+		return more;
+	while ((more = retain_step(r, now_ns)) == 1)
+		;
+	retain_free(r);
+	return more;
+}
+
 #endif
