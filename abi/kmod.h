@@ -15,8 +15,9 @@
  *	EXEC_ID		what a process's samples have as generation
  *	WINDOWS		asks for windows, which a clock of their own starts; their
  *			memory is mapped at CPI_KMOD_WINDOWS_AT, for writing, too
- *	FOLLOW, SETTLE	starts and stops them; waits for those that are under way
- *	FOLLOWED	accounts for them
+ *	FOLLOW		starts and stops windows
+ *	SYNCHRONIZE	waits until windows that began before the call have ended
+ *	FOLLOWED	reads the counts of windows
  *	close		ends everything; what was not flushed is gone
  *
  * The size of a structure is part of its ioctl number, so that a program and a
@@ -190,18 +191,18 @@ struct cpi_kmod_followed {
 	uint64_t running_ns;
 };
 
-#define CPI_KMOD_IOC_CONFIGURE _IOWR(0xc7, 1, struct cpi_kmod_config)
-#define CPI_KMOD_IOC_START     _IO(0xc7, 2)
-#define CPI_KMOD_IOC_STOP      _IO(0xc7, 3)
-#define CPI_KMOD_IOC_FLUSH     _IOWR(0xc7, 4, struct cpi_kmod_flush)
-#define CPI_KMOD_IOC_PERIOD    _IOW(0xc7, 5, struct cpi_kmod_period)
-#define CPI_KMOD_IOC_COUNTS    _IOWR(0xc7, 6, struct cpi_kmod_counts)
-#define CPI_KMOD_IOC_STATS     _IOWR(0xc7, 7, struct cpi_kmod_stats)
-#define CPI_KMOD_IOC_EXEC_ID   _IOWR(0xc7, 8, struct cpi_kmod_exec_id)
-#define CPI_KMOD_IOC_WINDOWS   _IOWR(0xc7, 9, struct cpi_kmod_windows)
-#define CPI_KMOD_IOC_FOLLOW    _IOW(0xc7, 10, uint32_t) /* 1 starts, 0 stops */
-#define CPI_KMOD_IOC_SETTLE    _IO(0xc7, 11)
-#define CPI_KMOD_IOC_FOLLOWED  _IOR(0xc7, 12, struct cpi_kmod_followed)
+#define CPI_KMOD_IOC_CONFIGURE   _IOWR(0xc7, 1, struct cpi_kmod_config)
+#define CPI_KMOD_IOC_START       _IO(0xc7, 2)
+#define CPI_KMOD_IOC_STOP        _IO(0xc7, 3)
+#define CPI_KMOD_IOC_FLUSH       _IOWR(0xc7, 4, struct cpi_kmod_flush)
+#define CPI_KMOD_IOC_PERIOD      _IOW(0xc7, 5, struct cpi_kmod_period)
+#define CPI_KMOD_IOC_COUNTS      _IOWR(0xc7, 6, struct cpi_kmod_counts)
+#define CPI_KMOD_IOC_STATS       _IOWR(0xc7, 7, struct cpi_kmod_stats)
+#define CPI_KMOD_IOC_EXEC_ID     _IOWR(0xc7, 8, struct cpi_kmod_exec_id)
+#define CPI_KMOD_IOC_WINDOWS     _IOWR(0xc7, 9, struct cpi_kmod_windows)
+#define CPI_KMOD_IOC_FOLLOW      _IOW(0xc7, 10, uint32_t) /* 1 starts, 0 stops */
+#define CPI_KMOD_IOC_SYNCHRONIZE _IO(0xc7, 11)
+#define CPI_KMOD_IOC_FOLLOWED    _IOR(0xc7, 12, struct cpi_kmod_followed)
 
 _Static_assert(sizeof(struct cpi_kmod_event) == 48, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_config) == 32 + 48 * CPI_MAX_EVENTS,

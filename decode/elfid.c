@@ -125,7 +125,7 @@ static int each_header(Elf *elf, int (*fn)(void *ctx, const GElf_Phdr *ph), void
 	return err;
 }
 
-struct reading {
+struct elfid_reader {
 	int fd;
 	Elf *elf;
 	struct elfid id;
@@ -136,7 +136,7 @@ struct reading {
 
 static int on_note(void *ctx, const GElf_Phdr *ph)
 {
-	struct reading *r = ctx;
+	struct elfid_reader *r = ctx;
 
 	if (ph->p_type == PT_NOTE && !r->id.build_id_size)
 		read_notes(r->elf, ph, &r->id);
@@ -145,7 +145,7 @@ static int on_note(void *ctx, const GElf_Phdr *ph)
 
 static int on_segment(void *ctx, const GElf_Phdr *ph)
 {
-	struct reading *r = ctx;
+	struct elfid_reader *r = ctx;
 
 	if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
 		return 0;
@@ -159,7 +159,7 @@ static int on_segment(void *ctx, const GElf_Phdr *ph)
 
 int elfid_read(int fd, struct elfid *out)
 {
-	struct reading r = { .fd = fd };
+	struct elfid_reader r = { .fd = fd };
 	int err;
 
 	elf_version(EV_CURRENT);

@@ -19,7 +19,7 @@
 #define MAX_IMAGES 512          /* each keeps its file open */
 #define MAX_BYTES  (192u << 20) /* of tables */
 
-struct entry {
+struct cached_tables {
 	struct hnode node;
 	uint32_t image;
 	struct unwindtables *tables; /* NULL: there are none */
@@ -45,7 +45,7 @@ static void forget_all(struct unwindcache *c)
 	struct hnode *n, *next;
 
 	hmap_for_each (&c->entries, n, next) {
-		struct entry *e = container_of(n, struct entry, node);
+		struct cached_tables *e = container_of(n, struct cached_tables, node);
 
 		hmap_remove(&c->entries, n);
 		unwindtables_close(e->tables);
@@ -100,10 +100,10 @@ const struct unwindtables *unwindcache_get(void *ctx, uint32_t image)
 {
 	struct unwindcache *c = ctx;
 	const uint64_t hash = hash_u64(image);
-	struct entry *e;
+	struct cached_tables *e;
 
 	for (struct hnode *n = hmap_first(&c->entries, hash); n; n = hmap_next(n)) {
-		e = container_of(n, struct entry, node);
+		e = container_of(n, struct cached_tables, node);
 		if (e->image == image)
 			return e->tables;
 	}

@@ -203,7 +203,7 @@ static long cpi_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return configure(user);
 	if (cmd == CPI_KMOD_IOC_FOLLOWED)
 		return get_followed(user);
-	if (cmd == CPI_KMOD_IOC_SETTLE) {
+	if (cmd == CPI_KMOD_IOC_SYNCHRONIZE) {
 		on_each_cpu(answer, NULL, 1);
 		return 0;
 	}

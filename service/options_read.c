@@ -26,7 +26,7 @@
 #define LONG_BASE 256
 
 /* One reading. */
-struct reading {
+struct options_reader {
 	const struct service_program *p;
 	struct service_settings *settings;
 };
@@ -105,7 +105,7 @@ static size_t find_result(const struct service_program *p, int result)
 	return i;
 }
 
-static int read_line(const struct reading *r, int argc, char **argv)
+static int read_line(const struct options_reader *r, int argc, char **argv)
 {
 	struct option longs[MAX_OPTIONS + 1];
 	char letters[2 * MAX_OPTIONS + 2];
@@ -180,7 +180,7 @@ static int check_value(const struct service_program *p, const struct service_opt
 
 static int take_setting(void *ctx, const char *file, const struct unitfile_setting *s)
 {
-	const struct reading *r = ctx;
+	const struct options_reader *r = ctx;
 	const size_t i = find_name(r->p, s->name);
 	const bool is_known = i < r->p->nr;
 	char where[PATH_MAX + 32];
@@ -198,7 +198,7 @@ static int take_setting(void *ctx, const char *file, const struct unitfile_setti
 }
 
 /* The last one that the command line names; or NULL. */
-static const char *named_file(const struct reading *r)
+static const char *named_file(const struct options_reader *r)
 {
 	const char *name = NULL;
 
@@ -211,7 +211,7 @@ static const char *named_file(const struct reading *r)
 	return name;
 }
 
-static int read_files(struct reading *r)
+static int read_files(struct options_reader *r)
 {
 	const struct unitfile_reader reader = { .program = r->p->name,
 						.section = r->p->name,
@@ -265,7 +265,7 @@ int service_options_set(const struct service_program *p,
 }
 
 /* What only prints needs no valid configuration. */
-static const struct service_option *find_printing(const struct reading *r)
+static const struct service_option *find_printing(const struct options_reader *r)
 {
 	for (size_t i = 0; i < r->settings->nr; i++) {
 		const struct service_option *o =
@@ -280,7 +280,7 @@ static const struct service_option *find_printing(const struct reading *r)
 int service_options_read(const struct service_program *p, int argc, char **argv,
 			 void *options, struct service_settings *s)
 {
-	struct reading r = { .p = p, .settings = s };
+	struct options_reader r = { .p = p, .settings = s };
 	const struct service_option *prints;
 	int err;
 

@@ -19,21 +19,21 @@
 
 #define MAX_FILES 64 /* in FILE.d */
 
-struct reading {
+struct unitfile_source {
 	const struct unitfile_reader *reader;
 	const char *file;
 };
 
 static int take_setting(void *ctx, const struct unitfile_setting *s)
 {
-	const struct reading *reading = ctx;
+	const struct unitfile_source *reading = ctx;
 
 	return reading->reader->setting(reading->reader->ctx, reading->file, s);
 }
 
 static int read_file(const struct unitfile_reader *r, const char *path, bool may_miss)
 {
-	struct reading reading = { .reader = r, .file = path };
+	struct unitfile_source reading = { .reader = r, .file = path };
 	struct unitfile_error error = { .text = NULL };
 	struct buf text = { 0 };
 	int err = file_read_all(AT_FDCWD, path, UNITFILE_MAX_BYTES, &text);

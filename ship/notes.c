@@ -45,7 +45,7 @@ struct fresh {
 	struct buf row;
 };
 
-struct reading {
+struct notes_reader {
 	const struct kind *kind;
 	const struct hashes *sent;
 	struct hashes hashes; /* of fresh */
@@ -62,7 +62,7 @@ static int compare_hash(const void *x, const void *y)
 
 static int take_note(sqlite3_stmt *st, void *ctx)
 {
-	struct reading *r = ctx;
+	struct notes_reader *r = ctx;
 	struct fresh f = { 0 };
 	uint64_t hash;
 
@@ -84,7 +84,7 @@ static int take_note(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-static void reading_fini(struct reading *r)
+static void reading_fini(struct notes_reader *r)
 {
 	for (size_t i = 0; i < r->nr; i++) {
 		free(r->fresh[i].host);
@@ -94,7 +94,7 @@ static void reading_fini(struct reading *r)
 	free(r->hashes.hash);
 }
 
-static int send_fresh(const struct reading *r, struct ch_store *store)
+static int send_fresh(const struct notes_reader *r, struct ch_store *store)
 {
 	struct buf rows = { 0 };
 	uint32_t number = 0;
@@ -135,7 +135,7 @@ int ship_notes_send(struct ship_notes *n, struct db *db, struct ch_store *store)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < NR_KINDS; i++) {
-		struct reading r = { .kind = &kinds[i], .sent = &n->sent[i] };
+		struct notes_reader r = { .kind = &kinds[i], .sent = &n->sent[i] };
 
 		err = sql_each(db_handle(db), take_note, &r, kinds[i].select, "");
 		if (!err)

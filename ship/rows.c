@@ -28,7 +28,7 @@ struct place {
 	uint64_t *state; /* of draws */
 };
 
-struct reading {
+struct rows_reader {
 	uint64_t state;
 	struct ship_epoch *epoch;
 	struct ship_rows *out;
@@ -155,7 +155,7 @@ static void put_profile(const struct place *p, struct profile *profile)
 /* image, stream, context, kind, counts */
 static int read_profile(sqlite3_stmt *st, void *ctx)
 {
-	struct reading *r = ctx;
+	struct rows_reader *r = ctx;
 	const struct place p = {
 		.epoch = r->epoch,
 		.image = (uint64_t)sqlite3_column_int64(st, 0),
@@ -181,7 +181,7 @@ static int read_profile(sqlite3_stmt *st, void *ctx)
 	return err && err != -ENOMEM ? -CPI_ECORRUPT : err;
 }
 
-static int read_profiles(sqlite3 *h, struct reading *r)
+static int read_profiles(sqlite3 *h, struct rows_reader *r)
 {
 	static const char sql[] = "SELECT " FLEETID_IMAGE("i") ", " FLEETID_STREAM(
 		"s") ", " FLEETID_CONTEXT("c") ", t.kind, t.counts FROM profile t"
@@ -195,7 +195,7 @@ static int read_profiles(sqlite3 *h, struct reading *r)
 
 static int read_row(sqlite3_stmt *st, void *ctx)
 {
-	struct reading *r = ctx;
+	struct rows_reader *r = ctx;
 
 	put_address(&r->epoch->address, r->to);
 	ship_rows_put(st, r->table->types, r->to);
@@ -216,7 +216,7 @@ static int check_epoch(sqlite3 *h, const struct ship_epoch *e)
 	return err == -ENOENT ? -EAGAIN : err;
 }
 
-static int read_all(sqlite3 *h, struct reading *r)
+static int read_all(sqlite3 *h, struct rows_reader *r)
 {
 	int err = check_epoch(h, r->epoch);
 
@@ -241,7 +241,7 @@ static void cut(struct ship_rows *r, size_t profile, size_t thin, const size_t *
 
 int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out)
 {
-	struct reading r = { .state = thin_seed(), .epoch = e, .out = out };
+	struct rows_reader r = { .state = thin_seed(), .epoch = e, .out = out };
 	const size_t profile = out->profile.len, thin = out->thin.len;
 	size_t table[SHIP_MAX_TABLES];
 	int err;

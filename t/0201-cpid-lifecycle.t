@@ -11,7 +11,7 @@ is "$(cpid_field pid)" "$cpid_pid" 'the status names the process'
 is "$(cpid_field db)" t.db 'the status names the database'
 is "$(cpid_field last_flush)" '' 'nothing is stored yet'
 kill -USR1 "$cpid_pid"
-cpid_settle
+cpid_await_signals
 try 'SIGUSR1 flushes' test -n "$(cpid_field last_flush)"
 try 'a flush request succeeds' cpid_ask flush
 try 'an epoch request succeeds' cpid_ask epoch 'after lunch'
@@ -34,7 +34,7 @@ is "$(cpid_field pid)" "$cpid_pid" 'the first daemon still answers'
 
 mv t.log old.log
 kill -HUP "$cpid_pid"
-cpid_settle
+cpid_await_signals
 try 'SIGHUP reopens the log' grep -q 'reopened' t.log
 
 kill -TERM "$cpid_pid"

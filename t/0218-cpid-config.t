@@ -76,7 +76,7 @@ kill -HUP "$cpid_pid"
 cpid_await RELOADING=1 && cpid_await READY=1
 is $? 0 'a reload tells the service manager its begin and end'
 is "$(in_force budget)" '0.8%,cpid.conf:3' 'a reload takes the new budget'
-cpid_settle
+cpid_await_signals
 is "$(cpid_field budget_percent) $(cpid_field rate_hz)" '0.8 150.0' \
 	'a reload changes budget and rate'
 is "$(in_force collector)" 'auto,default' 'a reload does not change options that need a restart'

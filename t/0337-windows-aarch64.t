@@ -25,8 +25,8 @@ sed '/^#/!s/^/# /' out
 awk '/^compared/ { n = $2; never = $6 } END { exit !(n > 0 && never <= 6) }' out
 ok $? 'at most 6 rules were not tried'
 
-# follow NAME PROGRAM [ARGUMENT...]: fails unless all its windows are exact.
-follow()
+# emulate_exactly NAME PROGRAM [ARGUMENT...]: fails unless all its windows are exact.
+emulate_exactly()
 {
 	emulated_name=$1
 	shift
@@ -44,11 +44,11 @@ follow()
 	return $emulated_status
 }
 
-# try_follow NAME PROGRAM [ARGUMENT...]: a test of it, if it is emulated
-try_follow()
+# try_emulated NAME PROGRAM [ARGUMENT...]: a test of it, if it is emulated
+try_emulated()
 {
 	if [ "$aarch64_qemu" ]; then
-		follow "$@"
+		emulate_exactly "$@"
 		ok $? "windows of $1 are exact"
 	else
 		tap_n=$((tap_n + 1))
@@ -57,23 +57,23 @@ try_follow()
 }
 
 aarch64_build strings "$srcdir/t/programs/strings.c"
-try_follow strings ./strings 100000
+try_emulated strings ./strings 100000
 aarch64_build atomics -march=armv8.2-a "$srcdir/t/programs/strings.c"
-try_follow 'strings for a newer machine' ./atomics 100000
+try_emulated 'strings for a newer machine' ./atomics 100000
 aarch64_build signed -mbranch-protection=standard "$srcdir/t/programs/strings.c"
-try_follow 'strings with signed addresses' ./signed 100000
+try_emulated 'strings with signed addresses' ./signed 100000
 if [ "${AARCH64_ROOT:-}" ] && [ "$aarch64_qemu" ]; then
 	root=$AARCH64_ROOT
 	cat "$srcdir"/analysis/*/*.c >text
 	cat text text text text text text >long
-	follow mawk -L "$root" "$root/usr/bin/mawk" \
+	emulate_exactly mawk -L "$root" "$root/usr/bin/mawk" \
 		'{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) print w, n[w] }' long
-	follow sqlite3 -L "$root" "$root/usr/bin/sqlite3" :memory: \
+	emulate_exactly sqlite3 -L "$root" "$root/usr/bin/sqlite3" :memory: \
 		'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
 		LIMIT 10000000) SELECT sum(i % 7), max(i || "x") FROM n'
 	for applet in sort 'gzip -9 -c' md5sum 'sed s/a.*b/c/g' 'bzip2 -c'; do
 		# shellcheck disable=SC2086 # words
-		follow "$applet" -L "$root" "$root/bin/busybox" $applet long
+		emulate_exactly "$applet" -L "$root" "$root/bin/busybox" $applet long
 	done
 fi
 if [ -z "$aarch64_qemu" ]; then

@@ -35,8 +35,8 @@ reports()
 	cpi calc --all --db "$db" --image "*/p/*" --format=json >"$1/all" 2>>"$1.err"
 }
 
-# same BEFORE AFTER NAME: the reports in both folders are equal and not empty; 2 tests
-same()
+# check_reports BEFORE AFTER NAME: the reports in both folders are equal and not empty; 2 tests
+check_reports()
 {
 	diff -rq "$1" "$2" | sed 's/^/# /'
 	diff -rq "$1" "$2" >/dev/null
@@ -81,7 +81,7 @@ is "$(sql "SELECT name FROM image WHERE kind = 0 AND name GLOB '$PWD/p/*' AND
 reports before
 replace_all
 reports after
-same before after 'programs replaced after cpi record'
+check_reports before after 'programs replaced after cpi record'
 like "$(cat 'after/list c_pie:replaced_table.text')" 'jmp' 'cpi list has the code of a deleted program'
 like "$(cat 'after/list --source c_split:replaced_table.text')" 'return x / 7' \
 	'cpi list --source has the source of a replaced program, by its debug file'
@@ -156,7 +156,7 @@ cpi list --asm --db "$db" --image '*/p/deleted' replaced_table >deleted.before 2
 mv p/deleted kept
 replace_all
 reports cpid_after
-same cpid_before cpid_after 'programs replaced after cpid'
+check_reports cpid_before cpid_after 'programs replaced after cpid'
 cpi list --asm --db "$db" --image '*/p/deleted' replaced_table >deleted.after 2>err
 cmp -s deleted.before deleted.after
 ok $? 'the listing of a program that was deleted while it ran is the same'

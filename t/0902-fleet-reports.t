@@ -46,7 +46,7 @@ one_engine()
 	store_status=1
 	store_agrees "$1" '--db known.db' prof --epoch nonsense --format json
 	store_status=
-	like "$(cpi epoch rm --db "$url" 1 2>&1)" "a machine's own database" "$1: a store's epochs are not removed"
+	like "$(cpi epoch rm --db "$url" 1 2>&1)" "a machine's own database" "$1: cpi epoch rm of a store is refused"
 
 	# While a slow store answers, an epoch leaves times that are relative to now.
 	mkfifo "end.$1"
@@ -56,7 +56,7 @@ one_engine()
 	await test -s "proxy.$1" || bail 'no proxy'
 	back=$(($(date +%s) - $(date -d 2026-01-02T03:01Z +%s) + 4))
 	like "$(cpi prof --epoch "-${back}s" --format csv --db "clickhouse://127.0.0.1:$(cat "proxy.$1")/cpi" 2>&1)" \
-		target_hot "$1: times are relative to when a report begins"
+		target_hot "$1: relative times count from the start of the report"
 	exec 7>&-
 
 	# Epochs to compare, with call stacks.
@@ -79,10 +79,10 @@ one_engine()
 	$ship --db web2.db 2>>ship.log && $ship --db arm1.db 2>>ship.log || bail 'nothing was shipped'
 	cpi prof --epoch full --by image --format csv --db known.db --db web2.db >machine.out 2>/dev/null
 	cpi prof --epoch full --by image --format csv --db "$url" --host 'web*' >fleet.out 2>fleet.err
-	is "$(cat fleet.out)" "$(cat machine.out)" "$1: two hosts are added up"
-	like "$(cat fleet.err)" 'several hosts, added up: web1, web2' "$1: and named"
+	is "$(cat fleet.out)" "$(cat machine.out)" "$1: a report adds up two hosts"
+	like "$(cat fleet.err)" 'several hosts, added up: web1, web2' "$1: a report names the hosts that it adds up"
 	like "$(cpi prof --epoch all --db "$url" 2>&1)" 'of several platforms' \
-		"$1: machines of different kinds are not added up"
+		"$1: machines with different CPUs are not added up"
 }
 
 each_store one_engine

@@ -12,9 +12,9 @@ nowhere=clickhouse://127.0.0.1:1/cpi
 long=$(printf '%0201d' 0)
 bad 'status 2: .*--cluster: .*is no valid NAME' 'a long cluster is refused' cpi-ship --store $nowhere --cluster "$long"
 bad 'status 2: .*--machine: .*is no valid TYPE' 'a long machine type is refused' cpi-ship --store $nowhere --machine "$long"
-bad 'status 2: .*--release: .*is no valid NAME' 'a release with controls is refused' \
+bad 'status 2: .*--release: .*is no valid NAME' 'a release with control characters is refused' \
 	cpi-ship --store $nowhere --release "$(printf 'a\033b')"
-bad 'status 2: .*CPI_CLUSTER: not valid' 'and so is one of the environment' \
+bad 'status 2: .*CPI_CLUSTER: not valid' 'a bad cluster in the environment is refused' \
 	env CPI_CLUSTER="$long" cpi-ship --store $nowhere
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
@@ -24,7 +24,7 @@ for option in cluster release machine; do
 	bad "status 1: .*machine's own database" "a machine's database has no --$option" \
 		cpi prof --db known.db --epoch all --$option x
 done
-bad "status 1: .*machine's own database" 'nor have several' cpi prof --db known.db --db web2.db --cluster x
+bad "status 1: .*machine's own database" 'several databases have no release either' cpi prof --db known.db --db web2.db --cluster x
 bad 'status 1: ' 'release:NAME is no epoch of a database' cpi prof --db known.db --epoch release:full
 
 # web2 got release 1.0 before its first epoch, 2.0 in the middle of its second one.
@@ -66,32 +66,32 @@ one_engine()
 		CPI_CLUSTER=us CPI_MACHINE="large'%_" CPI_RELEASE=0.9 $ship --db web2.db 2>>ship.log &&
 		$ship --db old1.db --cluster eu-west --machine 'large' --release 0.9 2>>ship.log ||
 		bail "nothing was shipped: $(cat ship.log)"
-	is "$(origins web1)" 'full half ' "$1: a label is a release where nothing else says one"
-	is "$(origins web2)" '1.0 1.0..2.0 2.0' "$1: marks are, and an epoch with one in its middle is of neither"
-	is "$(origins old1)" 'r1 r2 r3' "$1: a mark within a second of an epoch's beginning is before it"
+	is "$(origins web1)" 'full half ' "$1: without other information the label is the release"
+	is "$(origins web2)" '1.0 1.0..2.0 2.0' "$1: a mark begins a release; an epoch that contains it belongs to neither"
+	is "$(origins old1)" 'r1 r2 r3' "$1: a mark less than a second after an epoch's start counts as before it"
 	is "$(cpi fleet hosts --db "$url" --format csv | cut -d, -f1,10-)" "host,kernel,machine,cluster,release,version
 old1,6.1.0,large,eu-west,r3,0.1.0
 web1,6.1.0,\"Test CPU, 2 CPUs\",eu,,0.1.0
-web2,6.1.0,large'%_,us,2.0,0.1.0" "$1: cpi fleet hosts shows them"
+web2,6.1.0,large'%_,us,2.0,0.1.0" "$1: cpi fleet hosts shows cluster, machine and release"
 	is "$(cpi fleet hosts --db "$url" --cluster 'eu*' --release 'r[12]' --format csv | cut -d, -f1,3)" "host,epochs
-old1,2" "$1: and chooses by them"
+old1,2" "$1: cpi fleet hosts selects by them"
 
-	choose "$1: --cluster chooses" '--db known.db --epoch all' --epoch all --cluster eu
-	choose "$1: --cluster with a set of characters chooses" '--db known.db --epoch all' --epoch all --cluster '[e-f]?'
-	choose "$1: --release chooses" '--db web2.db --epoch 1' --epoch all --release '1.?'
-	choose "$1: release:NAME is its epochs" '--db web2.db --epoch 3' --epoch release:2.0
-	choose "$1: the epoch in between is of neither" '--db web2.db --epoch 2' --epoch 'release:1.0..2.0'
-	choose "$1: --machine chooses, whatever is in its name" '--db web2.db --epoch all' --epoch all --machine "*'%_"
-	choose "$1: a backslash takes a wildcard as it is" '--db web2.db --epoch all' --epoch all --machine "large\\'?_"
-	choose "$1: they are chosen together" '--db known.db --epoch full' --epoch full --cluster 'e*' --machine 'Test*'
-	choose "$1: several machines are added up" '--db known.db --db web2.db --epoch all' \
+	choose "$1: --cluster selects one cluster" '--db known.db --epoch all' --epoch all --cluster eu
+	choose "$1: --cluster selects by a character set" '--db known.db --epoch all' --epoch all --cluster '[e-f]?'
+	choose "$1: --release selects one release" '--db web2.db --epoch 1' --epoch all --release '1.?'
+	choose "$1: --epoch release:NAME selects the release's epochs" '--db web2.db --epoch 3' --epoch release:2.0
+	choose "$1: the epoch between two releases belongs to neither" '--db web2.db --epoch 2' --epoch 'release:1.0..2.0'
+	choose "$1: --machine selects by a name with quotes and wildcards" '--db web2.db --epoch all' --epoch all --machine "*'%_"
+	choose "$1: a backslash makes a wildcard an ordinary character" '--db web2.db --epoch all' --epoch all --machine "large\\'?_"
+	choose "$1: the three options combine" '--db known.db --epoch full' --epoch full --cluster 'e*' --machine 'Test*'
+	choose "$1: a report adds up several machines" '--db known.db --db web2.db --epoch all' \
 		--epoch all --cluster '[eu][us]'
 	cpi diff release:1.0 release:2.0 --db "$url" --format csv >fleet.out 2>/dev/null
-	is "$(cat fleet.out)" "$(cpi diff 1 3 --db web2.db --format csv 2>/dev/null)" "$1: releases are compared"
-	is "$(cpi epoch list --db "$url" --release 'r?' --format csv | wc -l)" 4 "$1: their epochs are listed"
-	bad 'status 1: .*cpi fleet hosts' "$1: a cluster that is not there is an error" \
+	is "$(cat fleet.out)" "$(cpi diff 1 3 --db web2.db --format csv 2>/dev/null)" "$1: cpi diff compares two releases"
+	is "$(cpi epoch list --db "$url" --release 'r?' --format csv | wc -l)" 4 "$1: cpi epoch list shows the releases' epochs"
+	bad 'status 1: .*cpi fleet hosts' "$1: an unknown cluster is an error" \
 		cpi prof --db "$url" --epoch all --cluster 'eu_'
-	bad 'status 1: .*cpi fleet hosts' "$1: and so is a set that matches none" \
+	bad 'status 1: .*cpi fleet hosts' "$1: a pattern that matches no cluster is an error" \
 		cpi prof --db "$url" --epoch all --cluster '[xy]'
 	bad 'status 1: .*say one of them' "$1: two releases are refused" \
 		cpi prof --db "$url" --epoch release:1.0 --release 2.0
@@ -100,12 +100,12 @@ old1,2" "$1: and chooses by them"
 	store_sql 'DROP TABLE origin'
 	store_sql 'TRUNCATE TABLE version'
 	store_sql 'INSERT INTO version (version) VALUES (1)'
-	bad 'status 1: .*cpi fleet init' "$1: an older store is not read" cpi prof --db "$url" --epoch all
-	is "$(cpi fleet init --db "$url")" 'database cpi: version 5, brought up to date' "$1: it is brought up to date"
+	bad 'status 1: .*cpi fleet init' "$1: a report of an older store is refused" cpi prof --db "$url" --epoch all
+	is "$(cpi fleet init --db "$url")" 'database cpi: version 5, brought up to date' "$1: cpi fleet init upgrades it"
 	is "$(cpi fleet hosts --db "$url" --format csv | cut -d, -f1,12)" 'host,cluster
 old1,
 web1,
-web2,' "$1: and its epochs are of no cluster"
+web2,' "$1: its old epochs have no cluster"
 
 	# A mark that is set while cpid is down, of a time that was shipped.
 	rm -f late.db*
@@ -120,7 +120,7 @@ web2,' "$1: and its epochs are of no cluster"
 		[ "$(store_sql "SELECT name, text FROM mark WHERE text = 'late'")" = 'late	late' ]
 	}
 	within 30 late_mark
-	ok $? "$1: a mark of an older time is sent"
+	ok $? "$1: a mark before the shipped epochs is sent"
 	kill $late
 	wait $late
 
@@ -128,13 +128,13 @@ web2,' "$1: and its epochs are of no cluster"
 	echo wrong >password
 	chmod 600 password
 	if [ "$1" = old ]; then
-		bad 'status 1: .*ermission denied' "$1: a password without a user is that of the default user" \
+		bad 'status 1: .*ermission denied' "$1: a password without a user is used for the default user" \
 			cpi prof --epoch all --db "$url?password-file=$tmp/password"
 	else
-		skip 1 "$1: the library has no users"
+		skip 1 "$1: passwords (this store has no users)"
 	fi
 	rm password
-	bad 'status 1: .*No such file' "$1: a password file that is not there is an error" \
+	bad 'status 1: .*No such file' "$1: a missing password file is an error" \
 		cpi prof --epoch all --db "$url?password-file=$tmp/password"
 }
 

@@ -9,10 +9,10 @@ need python3 sqlite3 curl
 plan $((4 + $(store_tests 25)))
 
 nowhere=clickhouse://127.0.0.1:1/cpi
-bad 'status 2: .*--by=line: say one of' 'what no row stands for is refused' cpi fleet top --db $nowhere --by line
-bad 'status 2: .*--price' 'a price below nothing is refused' cpi fleet top --db $nowhere --price -1
+bad 'status 2: .*--by=line: say one of' '--by=line is refused' cpi fleet top --db $nowhere --by line
+bad 'status 2: .*--price' 'a negative price is refused' cpi fleet top --db $nowhere --price -1
 bad 'status 2: .*name one store' "a machine's database is no fleet" cpi fleet top --db file.db
-bad 'status 1: .*no ClickHouse' 'a store that is not there is an error' cpi fleet top --db $nowhere
+bad 'status 1: .*no ClickHouse' 'a store that does not answer is an error' cpi fleet top --db $nowhere
 
 "$builddir/t/mkdb" web1.db "$builddir/t/target" || bail 'mkdb failed'
 MKDB_HOST=web2 MKDB_RELEASE=6.2 "$builddir/t/mkdb" web2.db "$builddir/t/target" || bail 'mkdb failed'
@@ -92,44 +92,44 @@ questions()
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
-	bad 'status 1: .*cpi fleet init' "$1: without tables it says what to do" cpi fleet top --db "$url"
+	bad 'status 1: .*cpi fleet init' "$1: without tables cpi fleet top says what to do" cpi fleet top --db "$url"
 	cpi fleet init --db "$url" >/dev/null || bail 'no store'
-	bad 'status 1: .*no such epoch' "$1: an empty store has no epoch" cpi fleet top --db "$url"
+	bad 'status 1: .*no such epoch' "$1: an empty store is an error" cpi fleet top --db "$url"
 	cpi-ship --store "$url" --budget 100 --once --db web1.db --cluster eu --release 1 2>ship.log &&
 		cpi-ship --store "$url" --budget 100 --once --db web2.db --cluster us --release 2 2>>ship.log ||
 		bail "nothing was shipped: $(cat ship.log)"
 	by=image
-	is "$(fleet_rows)" "$(rows web1.db web2.db)" "$1: images have the time of the databases"
-	is "$(fleet_rows --cluster us)" "$(rows web2.db)" "$1: and of one cluster"
-	is "$(fleet_rows --host web1 --release 1)" "$(rows web1.db)" "$1: and of one host and release"
+	is "$(fleet_rows)" "$(rows web1.db web2.db)" "$1: the time by image equals that of the databases"
+	is "$(fleet_rows --cluster us)" "$(rows web2.db)" "$1: the same for one cluster"
+	is "$(fleet_rows --host web1 --release 1)" "$(rows web1.db)" "$1: the same for one host and release"
 	by=procedure
-	is "$(fleet_rows)" "$(rows web1.db web2.db)" "$1: procedures have the time of the databases"
-	like "$(fleet_rows)" 'target_hot ' "$1: by the names that machines captured"
+	is "$(fleet_rows)" "$(rows web1.db web2.db)" "$1: the time by procedure equals that of the databases"
+	like "$(fleet_rows)" 'target_hot ' "$1: procedures have the names that machines captured"
 	for by in host cluster release; do
 		is "$(cpi fleet top --db "$url" --by $by --format csv | cut -d, -f3,6,7)" "percent,samples,$by
 50.00,1195,$(case $by in host) echo web1 ;; cluster) echo eu ;; *) echo 1 ;; esac)
-50.00,1195,$(case $by in host) echo web2 ;; cluster) echo us ;; *) echo 2 ;; esac)" "$1: --by $by"
+50.00,1195,$(case $by in host) echo web2 ;; cluster) echo us ;; *) echo 2 ;; esac)" "$1: the time by $by equals that of the databases"
 	done
 	is "$(cpi fleet top --db "$url" --by machine --format csv | cut -d, -f3,7-)" 'percent,machine
-100.00,"Test CPU, 2 CPUs"' "$1: --by machine"
+100.00,"Test CPU, 2 CPUs"' "$1: the time by machine equals that of the databases"
 	of_hosts=$(questions host) of_images=$(questions image) of_procedures=$(questions procedure)
-	is "$((of_images - of_hosts)) $((of_procedures - of_images))" '1 1' "$1: only names that are shown are asked for"
-	is "$(field seconds --epoch 2026-01-02T03:00..03:01)" 60 "$1: --epoch chooses times"
+	is "$((of_images - of_hosts)) $((of_procedures - of_images))" '1 1' "$1: cpi fleet top asks the store only for the names that it shows"
+	is "$(field seconds --epoch 2026-01-02T03:00..03:01)" 60 "$1: --epoch selects an interval"
 	is "$(field cpus --epoch 2026-01-02T03:00..03:01 --host web1)" \
 		"$(cpi prof --epoch 1 --db web1.db --by image --format json 2>/dev/null | python3 -c '
 import json, sys
 rows = json.load(sys.stdin)["rows"]
 print("%.15g" % (sum(r["time_ns"] for r in rows if r["image"] not in ("map_gap", "ambiguous")) / 60e9))')" \
-		"$1: CPUs are time over time"
+		"$1: the number of CPUs is CPU time divided by wall time"
 	is "$(field cost --price 0.5)" "$(field cpu_hours | python3 -c 'print("%.15g" % (float(input()) * 0.5))')" \
-		"$1: --price gives the cost"
-	is "$(cpi fleet top --db "$url" --limit 1 --format csv | wc -l)" 2 "$1: --limit keeps the costliest"
-	bad 'status 1: .*say times' "$1: a label is no time" cpi fleet top --db "$url" --epoch full
-	bad 'status 1: .*not among' "$1: an event that measures no time is refused" \
+		"$1: --price adds the cost"
+	is "$(cpi fleet top --db "$url" --limit 1 --format csv | wc -l)" 2 "$1: --limit keeps the rows with most time"
+	bad 'status 1: .*say times' "$1: a label as --epoch is refused" cpi fleet top --db "$url" --epoch full
+	bad 'status 1: .*not among' "$1: an event that does not measure time is refused" \
 		cpi fleet top --db "$url" --event page-faults
-	bad 'status 1: .*no such epoch' "$1: times without epochs are an error" \
+	bad 'status 1: .*no such epoch' "$1: an interval without epochs is an error" \
 		cpi fleet top --db "$url" --epoch 2025-01-01
-	bad 'status 1: .*no such epoch' "$1: and so is a cluster that is not there" \
+	bad 'status 1: .*no such epoch' "$1: an unknown cluster is an error" \
 		cpi fleet top --db "$url" --cluster asia
 
 	# A shipment that became void does not count; nor does one that was not completed.
@@ -141,14 +141,14 @@ print("%.15g" % (sum(r["time_ns"] for r in rows if r["image"] not in ("map_gap",
 
 	# An event that had its counter for a part of the time.
 	cpi-ship --store "$url" --budget 100 --once --db shared.db --cluster shared 2>>ship.log || bail 'nothing was shipped'
-	is "$(fleet_rows --cluster shared)" "$(rows shared.db)" "$1: an event that shared its counter has all of its time"
+	is "$(fleet_rows --cluster shared)" "$(rows shared.db)" "$1: the time of an event that shared its counter is scaled up"
 
 	# A machine whose clock is decades ahead.
 	cpi-ship --store "$url" --budget 100 --once --db ahead.db 2>>ship.log || bail 'nothing was shipped'
 	is "$(cpi fleet top --db "$url" --by host --format csv 2>/dev/null | cut -d, -f7 | sort | paste -s -d' ')" \
-		'host shared web1 web2' "$1: a clock that is ahead hides no other machine"
+		'host shared web1 web2' "$1: a machine whose clock is ahead hides no other machine"
 	like "$(cpi fleet top --db "$url" --by host --format csv --epoch 2085-12-01.. 2>/dev/null)" 'ahead' \
-		"$1: whose epochs are there by their times"
+		"$1: --epoch selects the epochs of that machine by their times"
 
 	# A list of hosts that is longer than a statement may be by default.
 	store_db=cpi
@@ -156,7 +156,7 @@ print("%.15g" % (sum(r["time_ns"] for r in rows if r["image"] not in ("map_gap",
 		concat('a-machine-with-a-rather-long-name-', toString(number)), 1767322800000000000, 1767322860000000000
 		FROM system.numbers LIMIT 8000" || bail 'no hosts'
 	like "$(cpi fleet top --db "$url" --host 'a-*[0-9]' 2>&1)" \
-		'not among the chosen' "$1: a set of characters chooses among thousands of hosts"
+		'not among the chosen' "$1: a character set selects among thousands of hosts"
 }
 
 each_store one_engine

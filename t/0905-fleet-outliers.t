@@ -11,8 +11,8 @@ plan $((3 + $(store_tests 13)))
 nowhere=clickhouse://127.0.0.1:1/cpi
 bad 'status 2: .*--measure=ipc: say one of' 'an unknown measure is refused' \
 	cpi fleet outliers --db $nowhere --measure ipc
-bad 'status 2: .*--by procedure or image' 'hosts are no rows' cpi fleet outliers --db $nowhere --by host
-bad 'status 2: .*--fdr' 'a rate below nothing is refused' cpi fleet outliers --db $nowhere --fdr -1
+bad 'status 2: .*--by procedure or image' '--by host is refused' cpi fleet outliers --db $nowhere --by host
+bad 'status 2: .*--fdr' 'a negative false discovery rate is refused' cpi fleet outliers --db $nowhere --fdr -1
 
 # host N: counts of a machine, "samples,ticks" of each procedure, 5 % beside its peers'.
 # Number 7 spends twice the time in beta; number 3 needs 1.6 times the cycles in gamma.
@@ -66,23 +66,23 @@ one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/shares
 	cpi fleet init --db "$url" >/dev/null || bail 'no store'
-	bad 'status 1: .*no such epoch' "$1: an empty store has no machines" cpi fleet outliers --db "$url"
+	bad 'status 1: .*no such epoch' "$1: an empty store is an error" cpi fleet outliers --db "$url"
 	ship h web 1 2 3 4
 	like "$(cpi fleet outliers --db "$url")" '4 of 4 machines are not tested: they have fewer than 4 peers' \
-		"$1: few peers are not enough, and it says so"
+		"$1: machines with fewer than 4 peers are not tested, and a line says so"
 	ship h web 5 6 7 8 9 10 11 12
 	# beta of 7 is twice, gamma of 3 1.6 times that of others.
 	is "$(cpi fleet outliers --db "$url" --format csv | cut -d, -f1,8 | sort)" 'h3,gamma
 h7,beta
-host,procedure' "$1: the machines whose shares differ are found, and no others"
+host,procedure' "$1: exactly the machines with planted differences are found"
 	cpi fleet outliers --db "$url" --host 'h[124567890]*' --format csv >out
 	like "$(sed -n 2p out | awk -F, '{ printf "%s %s %.0f", $1, $8, $4 / 10 }')" '^h7 beta [89]$' \
-		"$1: by how much, without the other rows of the machine"
-	like "$(cpi fleet outliers --db "$url")" 'h7 .*+[0-9]*[.][0-9]%.*beta' "$1: and in text"
+		"$1: the difference has the planted size, and the machine's other rows are not findings"
+	like "$(cpi fleet outliers --db "$url")" 'h7 .*+[0-9]*[.][0-9]%.*beta' "$1: text shows the same difference"
 	like "$(cpi fleet outliers --db "$url")" '2 of 48 values' "$1: rows with few samples are not tested"
-	is "$(member found --fdr 1e-8)" 0 "$1: --fdr is the rate of false ones"
-	is "$(member tested --by image)" 12 "$1: images are compared"
-	is "$(member found --by image)" 0 "$1: and one image has nothing to be beside"
+	is "$(member found --fdr 1e-8)" 0 "$1: --fdr changes the number of findings"
+	is "$(member tested --by image)" 12 "$1: --by image compares images"
+	is "$(member found --by image)" 0 "$1: a single image cannot be compared"
 	bad 'status 1: .*cycles: not among' "$1: CPI needs cycles and instructions" \
 		cpi fleet outliers --db "$url" --measure cpi
 
@@ -93,11 +93,11 @@ host,procedure' "$1: the machines whose shares differ are found, and no others"
 	ship c db 10 11 12
 	is "$(cpi fleet outliers --db "$url" --measure cpi --format csv | cut -d, -f1,6,8)" 'host,cluster,procedure
 h3,web,gamma' "$1: the machine whose CPI differs is found"
-	is "$(member machines_not_tested --measure cpi)" 3 "$1: peers are those of the same cluster"
+	is "$(member machines_not_tested --measure cpi)" 3 "$1: a machine is compared only with its own cluster"
 	is "$(cpi fleet outliers --db "$url" --measure cpi --format json | python3 -c '
 import json, sys
 r = json.load(sys.stdin)["rows"][0]
-print(1.4 < r["cpi"] / r["peers_cpi"] < 1.8)')" True "$1: with the CPI of both"
+print(1.4 < r["cpi"] / r["peers_cpi"] < 1.8)')" True "$1: the row has the CPI of the machine and of its peers"
 }
 
 each_store one_engine

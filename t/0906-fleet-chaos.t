@@ -70,7 +70,7 @@ one_engine()
 	proxy 1 12
 	for n in 1 2; do
 		ship h$n.db
-		is "$? $(store_sums h$n)" "0 $(sums h$n)" "$1: lost requests and answers: host $n is there once"
+		is "$? $(store_sums h$n)" "0 $(sums h$n)" "$1: with lost requests and answers host $n is in the store once"
 		note "$ship_tries failures"
 	done
 	# Two shippers of one machine, each losing requests.
@@ -79,10 +79,10 @@ one_engine()
 	ship h3.db
 	first=$?
 	wait $twin
-	is "$first $? $(store_sums h3)" "0 0 $(sums h3)" "$1: two shippers that lose requests: there once"
+	is "$first $? $(store_sums h3)" "0 0 $(sums h3)" "$1: with two shippers that lose requests the host is in the store once"
 	exec 7>&-
 	within 10 proxy_ended
-	like "$(sed -n 2p proxy.1)" '[0-9]* [1-9][0-9]* [1-9]' "$1: requests were lost in both ways"
+	like "$(sed -n 2p proxy.1)" '[0-9]* [1-9][0-9]* [1-9]' "$1: requests were lost before and after the store took them"
 
 	# A store that is killed again and again while epochs come.
 	url=$straight
@@ -95,7 +95,7 @@ one_engine()
 	done
 	wait $shipping
 	ship h4.db
-	is "$? $(store_sums h4)" "0 $(sums h4)" "$1: a store that is killed has the host once"
+	is "$? $(store_sums h4)" "0 $(sums h4)" "$1: a store that was killed has the host once"
 
 	# A machine whose clock is a year ahead, and then right again.
 	year=31536000000000000
@@ -108,26 +108,26 @@ one_engine()
 	sqlite3 back.db "UPDATE platform SET boot_id = boot_id || 'b'; UPDATE run SET from_ns = from_ns - 2 * $year;
 		UPDATE epoch SET from_ns = from_ns - 2 * $year, to_ns = to_ns - 2 * $year" || bail 'no back.db'
 	ship ahead.db
-	is "$? $(store_sums ahead)" "0 $(sums ahead)" "$1: epochs of a clock that is ahead are there once"
+	is "$? $(store_sums ahead)" "0 $(sums ahead)" "$1: epochs with a clock that is ahead are in the store once"
 	ship back.db
 	is "$? $(store_sql "SELECT count() FROM epoch WHERE name = 'ahead' AND $valid")" '0 6' \
-		"$1: and those after it was set back as well"
-	is "$(store_sql 'SELECT count() FROM dropped')" 0 "$1: nothing is said to be missing"
+		"$1: epochs after the clock was set back are in the store once"
+	is "$(store_sql 'SELECT count() FROM dropped')" 0 "$1: nothing is reported as missing"
 
 	# The tables are brought up to date while a shipper works.
 	ship known.db &
 	shipping=$!
 	cpi fleet init --db "$straight" >/dev/null
-	is "$?" 0 "$1: the schema can be looked after meanwhile"
+	is "$?" 0 "$1: cpi fleet init works during shipping"
 	wait $shipping
-	is "$? $(store_sums web1)" "0 $(sums known)" "$1: and the host is there once"
+	is "$? $(store_sums web1)" "0 $(sums known)" "$1: after that the host is in the store once"
 
 	is "$(store_sql "SELECT countIf(received != stored + lost), count() FROM epoch WHERE $valid")" '0	21' \
 		"$1: received = stored + lost in each epoch"
 	is "$(store_sql "SELECT count() FROM (SELECT name, boot_id, run_from_ns, first_flush FROM epoch WHERE $valid
-		GROUP BY name, boot_id, run_from_ns, first_flush HAVING count() > 1)")" 0 "$1: no epoch is there twice"
+		GROUP BY name, boot_id, run_from_ns, first_flush HAVING count() > 1)")" 0 "$1: no epoch is in the store twice"
 	is "$(store_sql 'SELECT count() FROM (SELECT number FROM host GROUP BY number HAVING uniqExact(name) > 1)')" 0 \
-		"$1: no two hosts have one number"
+		"$1: each host has a number of its own"
 	rm -f end.1 proxy.1
 }
 

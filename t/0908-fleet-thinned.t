@@ -46,7 +46,7 @@ one_engine()
 	cpi fleet top --db "$url" --epoch 2026-01-01.. --format json >exact.json
 	is "$(store_sql 'SELECT sum(n) FROM profile WHERE counter = 0 AND context = 0')" \
 		"$(sqlite3 many.db 'SELECT sum(total) FROM profile WHERE kind = 0')" "$1: all samples are there"
-	like "$(store_sql 'SELECT min(level), max(level) FROM thin_profile')" '^2	[5678]$' "$1: and levels of thinned ones"
+	like "$(store_sql 'SELECT min(level), max(level) FROM thin_profile')" '^2	[5678]$' "$1: and the thinned levels of them"
 
 	# The same rows, said to be a hundred thousand times as many.
 	store_sql 'ALTER TABLE epoch UPDATE nr_rows = nr_rows * 100000 WHERE 1'
@@ -54,22 +54,22 @@ one_engine()
 		'http://127.0.0.1:$store_port/?database=cpi') = 1 ]" || bail 'no more rows'
 	is "$(top --exact)" "$(cat rows.out)" "$1: --exact reads all rows"
 	cpi fleet top --db "$url" --epoch 2026-01-01.. --format json >estimate.json
-	near "$1: else a random part is read, and the error shown is the error" 25
-	like "$(cpi fleet top --db "$url" --epoch 2026-01-01..)" 'Estimated from one of 25 samples' "$1: and it says so"
+	near "$1: without --exact a random part is read, and the shown error covers the difference" 25
+	like "$(cpi fleet top --db "$url" --epoch 2026-01-01..)" 'Estimated from one of 25 samples' "$1: a line says that the result is an estimate"
 	cpi fleet top --db "$url" --epoch 2026-01-01.. --host 'h0000[1-4]' --format json >estimate.json
 	cpi fleet top --db "$url" --epoch 2026-01-01.. --host 'h0000[1-4]' --exact --format json >exact.json
-	near "$1: also of some hosts" 25
+	near "$1: the same for some hosts" 25
 	store_sql 'ALTER TABLE epoch UPDATE thinned = 0 WHERE host = 1'
 	await sh -c "[ \$(curl -sS --data-binary 'SELECT min(thinned) FROM epoch' \
 		'http://127.0.0.1:$store_port/?database=cpi') = 0 ]" || bail 'still thinned'
-	is "$(top)" "$(cat rows.out)" "$1: shipments of an older cpi-ship have no part: all is read"
+	is "$(top)" "$(cat rows.out)" "$1: all rows of an older cpi-ship are read"
 
 	like "$(cpi fleet roll --db "$url")" '^2 days and 30 hours added up' "$1: days and hours are added up"
 	store_sql 'TRUNCATE TABLE profile'
-	is "$(top)" "$(cat rows.out)" "$1: procedures of days"
-	is "$(top --by image)" "$(cat images.out)" "$1: images of days"
+	is "$(top)" "$(cat rows.out)" "$1: days alone give the time of procedures"
+	is "$(top --by image)" "$(cat images.out)" "$1: days alone give the time of images"
 	store_sql 'TRUNCATE TABLE day'
-	is "$(top)" "$(cat rows.out)" "$1: procedures of hours"
+	is "$(top)" "$(cat rows.out)" "$1: hours alone give the time of procedures"
 
 	# What was replaced or never completed is removed after a time.
 	store_sql 'INSERT INTO lot (lot, made) SELECT 7, now() - 100000'
@@ -77,8 +77,8 @@ one_engine()
 	like "$(cpi fleet roll --db "$url")" ', 1 old sums removed' "$1: sums that were never completed are removed"
 	await sh -c "[ \$(curl -sS --data-binary 'SELECT count() FROM hour_place WHERE lot = 7' \
 		'http://127.0.0.1:$store_port/?database=cpi') = 0 ]"
-	ok $? "$1: with their rows"
-	is "$(top)" "$(cat rows.out)" "$1: the others stay"
+	ok $? "$1: the rows of these sums are removed"
+	is "$(top)" "$(cat rows.out)" "$1: all other sums stay"
 }
 
 each_store one_engine

@@ -27,37 +27,37 @@ checked()
 
 # ---- files ----
 config </dev/null
-like "$(checked)" '^2 .*name a store' 'without a store the configuration is wrong'
+like "$(checked)" '^2 .*name a store' 'a configuration without a store is refused'
 config <<'.'
 store = clickhouse://store:8123/cpi
 every = never
 .
-like "$(checked)" '^2 .*ship.conf:3:9: every: "never"' 'file, line and column of a wrong value are named'
+like "$(checked)" '^2 .*ship.conf:3:9: every: "never"' 'a wrong value is reported with file, line and column'
 config <<'.'
 stroe = clickhouse://store:8123/cpi
 .
-like "$(checked)" '^2 .*ship.conf:2:1: .*did you mean "store"' 'the name that was meant is suggested'
+like "$(checked)" '^2 .*ship.conf:2:1: .*did you mean "store"' 'a misspelt option gets a suggestion'
 config <<'.'
 once = yes
 .
-like "$(checked)" '^2 .*ship.conf:2:1: there is no option "once"' 'options of the command line are in no file'
+like "$(checked)" '^2 .*ship.conf:2:1: there is no option "once"' 'an option of the command line alone is refused in a file'
 config <<'.'
 store = clickhouse://store:8123/c;d
 .
-like "$(checked)" '^2 .*no name of a database' 'the store of a file is looked at'
+like "$(checked)" '^2 .*no name of a database' 'a bad store in a file is refused'
 mkdir ship.conf.d
 printf '[cpi-ship]\nstore = clickhouse://store:8123/cpi\n' >ship.conf.d/store.conf
 like "$(checked)" '^0 store  *clickhouse://store:8123/cpi  *.*/ship.conf.d/store.conf:2$' \
-	'a later file replaces what was wrong'
-like "$(checked --store clickhouse://a/b --every 0s)" '^2 .*--every: "0s"' 'the command line is looked at, too'
+	'a later file replaces a wrong value'
+like "$(checked --store clickhouse://a/b --every 0s)" '^2 .*--every: "0s"' 'a wrong value on the command line is refused'
 like "$(cpi-ship --config nowhere.conf --check-config 2>&1)" 'nowhere.conf' \
-	'a file that --config names has to exist'
+	'a missing file of --config is an error'
 
 # Each option once, commented out, with its default.
 example=$srcdir/ship/cpi-ship.conf
 is "$(sed -n 's/^#\([a-z-]*\) =.*/\1/p' "$example" | sort)" "$(cpi-ship --help |
 	sed -n 's/^  .\{4\}--\([a-z-]*\).*/\1/p' | grep -vx 'config\|check-config\|once\|help\|version' | sort)" \
-	'the example has every option of a file'
+	'the example file has every option'
 sed 's/^#\([a-z-]* =\)/\1/' "$example" >all.conf
 try 'all settings of the example are valid' env CPI_STORE=clickhouse://store/cpi \
 	cpi-ship --config all.conf --check-config
@@ -91,26 +91,26 @@ NOTIFY_SOCKET=$PWD/notify.sock WATCHDOG_USEC=2000000 RUNTIME_DIRECTORY=$PWD/run/
 	cpi-ship >ship.log 2>&1 3<&- &
 ship_pid=$!
 tap_pids="$tap_pids $ship_pid"
-try 'it is ready before the store is' heard READY=1
-try 'it tells what fails' heard 'STATUS=the store fails since*epochs wait in the database'
-try 'it notifies the watchdog' heard WATCHDOG=1
+try 'cpi-ship reports ready before the store answers' heard READY=1
+try 'the status line says that the store fails' heard 'STATUS=the store fails since*epochs wait in the database'
+try 'cpi-ship notifies the watchdog' heard WATCHDOG=1
 # series: the file's, sorted; a strict parser reads it.
 series()
 {
 	"$srcdir/t/prometheus_check.py" <run/cpi-ship/metrics.prom >series
 }
 try 'a strict parser accepts the metrics' series
-is "$(stat -c %a run/cpi-ship/metrics.prom)" 644 'everyone may read them'
+is "$(stat -c %a run/cpi-ship/metrics.prom)" 644 'every user may read the metrics'
 # value NAME
 value()
 {
 	awk -v name="cpi_ship_$1" '$1 == name { print $2 + 0 }' series
 }
-is "$(value up) $(value store_failing) $(value epochs_total)" '1 1 0' 'they say that the store fails'
+is "$(value up) $(value store_failing) $(value epochs_total)" '1 1 0' 'the metrics say that the store fails'
 web_start --db t.db --ship-metrics=run/cpi-ship/metrics.prom
 get metrics >metrics.out
-like "$(cat metrics.out)" '^cpi_ship_store_failing 1$' 'cpi-web serves them'
-try 'what it serves is one set of metrics' "$srcdir/t/prometheus_check.py" <metrics.out
+like "$(cat metrics.out)" '^cpi_ship_store_failing 1$' 'cpi-web serves the metrics of cpi-ship'
+try 'cpi-web serves one valid set of metrics' "$srcdir/t/prometheus_check.py" <metrics.out
 web_stop
 { cat run/cpi-ship/metrics.prom && echo 'foreign 0'; } >foreign.prom
 web_start --db t.db --ship-metrics=foreign.prom
@@ -137,22 +137,22 @@ every = 7m
 store = clickhouse://127.0.0.1:$1/other
 db = $PWD/other.db
 .
-is $? 0 'a reload tells the service manager its begin and end'
+is $? 0 'a reload notifies the service manager at its start and end'
 is "$(in_force every) $(in_force store)" "7m,ship.conf:2 clickhouse://127.0.0.1:$1/other,ship.conf:3" \
-	'a reload takes another time and another store'
-is "$(in_force db)" t.db,ship.conf:3 'a reload leaves the database'
+	'a reload applies another interval and another store'
+is "$(in_force db)" t.db,ship.conf:3 'a reload does not change the database'
 like "$(cat ship.log)" 'changed: store every' 'the log says what a reload has changed'
 like "$(cat ship.log)" 'need a restart: db' 'the log says what needs a restart'
 reload <<.
 every = never
 .
 is "$? $(in_force every)" '0 7m,ship.conf:2' 'a reload of a wrong file changes nothing'
-try 'it goes on after it' heard 'STATUS=the store fails since*epochs wait in the database'
+try 'cpi-ship goes on after a failed reload' heard 'STATUS=the store fails since*epochs wait in the database'
 
 kill -TERM "$ship_pid"
-try 'it announces its end' heard STOPPING=1
+try 'cpi-ship notifies the service manager when it ends' heard STOPPING=1
 wait "$ship_pid"
-is "$? $(ls -A run/cpi-ship)" '0 ' 'at its end it removes the metrics'
+is "$? $(ls -A run/cpi-ship)" '0 ' 'cpi-ship removes the metrics when it ends'
 config </dev/null
 
 # ---- a store that is silent ----
@@ -179,7 +179,7 @@ beats()
 	done
 }
 heard READY=1 || bail 'cpi-ship is not ready'
-try 'it notifies the watchdog while it waits for a connection that is silent' beats 3
+try 'cpi-ship notifies the watchdog while it waits for a silent connection' beats 3
 kill -TERM "$ship_pid"
 wait "$ship_pid"
 exec 7>&-
@@ -212,7 +212,7 @@ tap_pids="$tap_pids $!"
 exec 7>full
 await test -s dead || bail 'no dead server'
 cpi fleet hosts --db "clickhouse://127.0.0.1:$(cat dead),127.0.0.1:$store_port/cpi" >out 2>&1
-is "$?" 0 'after a host that is off the next one is asked' || note "$(cat out)"
+is "$?" 0 'if a host does not answer, the next one is tried' || note "$(cat out)"
 exec 7>&-
 RUNTIME_DIRECTORY=$PWD/run/cpi-ship cpi-ship >ship.log 2>&1 3<&- &
 ship_pid=$!
@@ -226,13 +226,13 @@ is_level()
 try 'the metrics say that all epochs are in the store' await is_level
 sed 's/^/# /' series
 is "$(value epochs_total)" "$(store_db=cpi store_sql 'SELECT count() FROM epoch')" \
-	'as many epochs are there as they say'
-bound "$(value sent_bytes_total)" '>' 100 'bytes are counted'
+	'the store has as many epochs as the metrics say'
+bound "$(value sent_bytes_total)" '>' 100 'the metrics count the bytes that were sent'
 cpi-ship --once --host node-7 >once.log 2>&1
 is "$? $(store_db=cpi store_sql "SELECT count() FROM epoch WHERE host IN (SELECT number FROM host WHERE name = 'node-7')")" \
-	"0 $(value epochs_total)" 'with another name of the machine the store has its epochs by that'
+	"0 $(value epochs_total)" 'after a change of the machine name the store has the epochs under the new name'
 kill -KILL "$ship_pid"
 wait "$ship_pid" 2>/dev/null
 series
-is "$(value up)" 1 'what was killed leaves its metrics, whose age tells'
-bound $(($(date +%s) - $(value written_timestamp_seconds))) '<=' 300 'they have their time'
+is "$(value up)" 1 'after a kill the metrics stay, and their age shows it'
+bound $(($(date +%s) - $(value written_timestamp_seconds))) '<=' 300 'the metrics have a time'

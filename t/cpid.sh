@@ -81,9 +81,9 @@ is_blocked_by()
 	[ "$(cpid_field store_blocked_by)" = "$1" ]
 }
 
-# cpid_settle: waits until signals that were sent are handled: cpid handles them between
-# two rounds of requests.
-cpid_settle()
+# cpid_await_signals: waits until cpid has handled the signals that were sent before. It
+# does so between two rounds of requests.
+cpid_await_signals()
 {
 	cpid_ask status >/dev/null && cpid_ask status >/dev/null
 }

@@ -389,7 +389,7 @@ static void go_on(struct run *r)
 	usleep(ROUND_US);
 	stop_child(r);
 	device_call(&r->device, CPI_KMOD_IOC_FOLLOW, &(uint32_t){ 0 });
-	device_call(&r->device, CPI_KMOD_IOC_SETTLE, NULL);
+	device_call(&r->device, CPI_KMOD_IOC_SYNCHRONIZE, NULL);
 	for_each_record(r, take);
 	for_each_record(r, learn);
 	empty_rings(r);

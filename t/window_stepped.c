@@ -55,7 +55,7 @@ struct seen {
 struct run {
 	struct stepped_bpf *skel;
 	struct ring_buffer *ring;
-	struct windowsource source; /* the tables; only settle() is asked for */
+	struct windowsource source; /* the tables; only synchronize() is called */
 	struct bpf_grace *grace;
 	struct attribution attribution;
 	struct windowpages *pages;
@@ -137,14 +137,14 @@ static void load(struct run *r)
 	check_memory(r->ring);
 }
 
-static int settle(const struct windowsource *source)
+static int synchronize(const struct windowsource *source)
 {
 	return bpf_grace_wait(container_of(source, struct run, source)->grace);
 }
 
 static void make_tables(struct run *r)
 {
-	static const struct windowsource_ops ops = { .settle = settle };
+	static const struct windowsource_ops ops = { .synchronize = synchronize };
 	struct windowpages_config pages = { .source = &r->source };
 	struct windowprocs_config procs = { .process = r->source.process };
 	struct timed_child *timed_child;

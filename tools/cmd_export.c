@@ -34,7 +34,7 @@ struct options {
 static const struct format {
 	int (*write)(
 		struct export_samples *w); /* for viewers; NULL if not built in, or */
-	int (*feed)(const struct compiler_profile *f); /* for compilers */
+	int (*write_profile)(const struct compiler_profile *f); /* for compilers */
 	bool binary;
 	bool plain;      /* as feedback_new() explains */
 	bool by_address; /* for one build only */
@@ -44,11 +44,11 @@ static const struct format {
 	{ .write = export_speedscope },
 	{ .write = export_firefox },
 	{ .write = export_callgrind },
-	{ .feed = export_llvm_sample },
-	{ .feed = export_llvm_binary, .binary = true },
-	{ .feed = export_llvm_unsymbolized, .by_address = true },
-	{ .feed = export_gcov, .binary = true, .plain = true },
-	{ .feed = export_bolt, .by_address = true },
+	{ .write_profile = export_llvm_sample },
+	{ .write_profile = export_llvm_binary, .binary = true },
+	{ .write_profile = export_llvm_unsymbolized, .by_address = true },
+	{ .write_profile = export_gcov, .binary = true, .plain = true },
+	{ .write_profile = export_bolt, .by_address = true },
 };
 #define FORMATS                                                                 \
 	"pprof|collapsed|speedscope|firefox|callgrind|llvm-sample|llvm-sample-" \
@@ -92,7 +92,8 @@ static int close_output(const char *path, struct newfile *file, int err)
 	return err ? err : end;
 }
 
-static int write_feeding(struct compiler_profile *f, const struct cmd_context *ctx)
+static int write_compiler_profile(struct compiler_profile *f,
+				  const struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
 	struct newfile file;
@@ -109,10 +110,11 @@ static int write_feeding(struct compiler_profile *f, const struct cmd_context *c
 	if (!err && open_output(ctx, &file))
 		err = -EIO;
 	return err ? err
-		   : close_output(o->output, &file, formats[o->out.format].feed(f));
+		   : close_output(o->output, &file,
+				  formats[o->out.format].write_profile(f));
 }
 
-static int feed(const struct cmd_context *ctx, struct explainer *x)
+static int export_compiler_profile(const struct cmd_context *ctx, struct explainer *x)
 {
 	const struct options *o = ctx->opt;
 	const struct format *format = &formats[o->out.format];
@@ -122,12 +124,12 @@ static int feed(const struct cmd_context *ctx, struct explainer *x)
 	int err = compiler_profile_gather(&f, x);
 
 	if (!err)
-		err = write_feeding(&f, ctx);
+		err = write_compiler_profile(&f, ctx);
 	compiler_profile_close(&f);
 	return err;
 }
 
-static int run_feed(const struct cmd_context *ctx)
+static int run_compiler_profile(const struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
 	const struct explain_request req = { .select = o->samples.select };
@@ -135,7 +137,7 @@ static int run_feed(const struct cmd_context *ctx)
 	int err = explainer_open(&req, &x);
 
 	if (!err)
-		err = feed(ctx, x);
+		err = export_compiler_profile(ctx, x);
 	explainer_close(x);
 	return cmd_exit_status(ctx->cmd, err);
 }
@@ -148,8 +150,8 @@ static int run_export(struct cmd_context *ctx)
 	struct export_samples w;
 	int err, status;
 
-	if (o->check || format->feed)
-		return run_feed(ctx);
+	if (o->check || format->write_profile)
+		return run_compiler_profile(ctx);
 	if (!format->write)
 		return cmd_usage_error(
 			ctx->cmd, "built without pprof's format: configure CPI "

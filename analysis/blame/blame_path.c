@@ -70,7 +70,7 @@ int blame_before(const struct blame_paths *p, int insn, int *before, int max,
 }
 
 /* The target of a search: a register, or with ISA_NONE a place in memory. */
-struct wanted {
+struct awaited_value {
 	unsigned int reg;
 	const struct insn_memory *memory;
 };
@@ -82,7 +82,7 @@ static bool stores(const struct insn *insn, const struct insn_memory *m)
 	       insn->memory.displacement == m->displacement;
 }
 
-static bool writes(const struct insn *insn, const struct wanted *w)
+static bool writes(const struct insn *insn, const struct awaited_value *w)
 {
 	const bool is_result = w->reg == ISA_GENERAL || w->reg == ISA_VECTOR;
 
@@ -109,8 +109,8 @@ static int queue_before(struct blame_paths *p, int b, int tail,
 	return tail;
 }
 
-static void search_before(struct blame_paths *p, int insn, const struct wanted *wanted,
-			  struct blame_writers *out)
+static void search_before(struct blame_paths *p, int insn,
+			  const struct awaited_value *wanted, struct blame_writers *out)
 {
 	int head = 0, tail = 0, scanned = 0, b = p->block_of[insn], at = insn;
 
@@ -140,11 +140,12 @@ static void search_before(struct blame_paths *p, int insn, const struct wanted *
 void blame_find_writers(struct blame_paths *p, int insn, unsigned int reg,
 			struct blame_writers *out)
 {
-	search_before(p, insn, &(struct wanted){ .reg = reg }, out);
+	search_before(p, insn, &(struct awaited_value){ .reg = reg }, out);
 }
 
 void blame_find_stores(struct blame_paths *p, int insn, struct blame_writers *out)
 {
-	search_before(p, insn, &(struct wanted){ .memory = &p->cfg->insn[insn].memory },
+	search_before(p, insn,
+		      &(struct awaited_value){ .memory = &p->cfg->insn[insn].memory },
 		      out);
 }

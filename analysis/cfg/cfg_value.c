@@ -140,8 +140,8 @@ static void set_register(struct evaluation *e, unsigned int reg, struct value v)
 		e->reg[reg - ISA_GENERAL] = v;
 }
 
-/* Returns the value at the start of the path, by the procedure's constants. */
-static void settle(struct evaluation *e, struct value *v)
+/* Replaces a register's unknown value by a constant that the procedure puts there. */
+static void use_constant(struct evaluation *e, struct value *v)
 {
 	const struct symbol_value *s = &e->symbol[v->symbol];
 	int64_t found;
@@ -172,9 +172,9 @@ static struct value add_values(struct evaluation *e, struct value a, struct valu
 		/* One of them is the table or what its entries count from. */
 		if (!a.is_entry &&
 		    (b.is_entry || b.scale != 1 || e->symbol[a.symbol].reg))
-			settle(e, &a);
+			use_constant(e, &a);
 		if (!is_constant(&a) && !b.is_entry)
-			settle(e, &b);
+			use_constant(e, &b);
 	}
 	if (is_constant(&a)) {
 		b.addend = plus(b.addend, a.addend);

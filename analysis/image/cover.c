@@ -20,7 +20,7 @@ struct sweep {
 	size_t depth;
 	struct cover_range *piece;
 	size_t nr;
-	uint64_t at; /* everything below is settled */
+	uint64_t at; /* ranges below it are final */
 };
 
 static int compare_ranges(const void *a, const void *b)
@@ -44,7 +44,7 @@ static bool is_sorted(const struct cover_range *in, size_t nr)
 	return true;
 }
 
-/* Settles everything below until. */
+/* Makes the pieces below until. */
 static void sweep_to(struct sweep *s, uint64_t until)
 {
 	while (s->depth && s->at < until) {

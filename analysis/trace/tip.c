@@ -34,7 +34,7 @@ struct name {
 };
 
 /* Where samples of one policy wait for the next instruction in program order. */
-struct entry {
+struct tip_stage {
 	struct tip_row_node *last;
 	uint64_t next; /* the first cycle that no instruction has yet */
 };
@@ -51,7 +51,7 @@ struct tip {
 	uint64_t last_commit; /* a cycle */
 	uint64_t commits;
 	struct tip_insn last; /* the youngest that committed */
-	struct entry dispatch, fetch;
+	struct tip_stage dispatch, fetch;
 	double state[TIP_NR_STATES];
 	struct tip_row *sorted;
 };
@@ -284,8 +284,8 @@ static struct tip_blame blame_of(const struct tip *t, size_t i,
 	return (struct tip_blame){ next_seen(t, i, group), TIP_IS_DRAINED };
 }
 
-/* The cycles that waited, now that the next group is known. */
-static int settle(struct tip *t, const struct tip_span *group)
+/* Attributes the cycles that waited until the next group was known. */
+static int attribute_waiting(struct tip *t, const struct tip_span *group)
 {
 	const struct tip_insn *excepting = NULL;
 	int err = 0;
@@ -359,7 +359,7 @@ static int commit(struct tip *t, const struct tip_span *group)
 		t->first = t->dispatch.next = t->fetch.next = group->cycle;
 	t->begun = true;
 	k = samples_in(t, group->cycle, group->cycle + 1);
-	err = settle(t, group);
+	err = attribute_waiting(t, group);
 	if (!err)
 		err = note_begins(t, group);
 	if (!err)
@@ -442,7 +442,7 @@ int tip_add(struct tip *t, const struct tip_span *span)
 }
 
 /* The samples of the cycles before end that no earlier instruction has. */
-static void assign_samples(struct tip *t, struct entry *e, enum tip_policy policy,
+static void assign_samples(struct tip *t, struct tip_stage *e, enum tip_policy policy,
 			   struct tip_row_node *r, uint64_t end)
 {
 	e->last = r;

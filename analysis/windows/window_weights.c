@@ -66,7 +66,7 @@ struct weighted_window {
 	double part;   /* the part of them in the current draw: 0 to 2, 1 on average */
 };
 
-struct piece {
+struct weighted_piece {
 	place place;
 	uint64_t bytes;
 	double time, starts;    /* samples, and windows that begin here */
@@ -76,7 +76,7 @@ struct piece {
 
 struct window_weights {
 	struct buf starts, samples, places, windows, visits;
-	struct piece *piece;
+	struct weighted_piece *piece;
 	size_t nr_pieces;
 	uint64_t nr_windows;
 };
@@ -334,7 +334,7 @@ static void sum_passes(struct window_weights *ww)
 	}
 }
 
-static double insns(const struct piece *p)
+static double insns(const struct weighted_piece *p)
 {
 	return (double)p->bytes / INSN_BYTES;
 }
@@ -356,7 +356,7 @@ static void sum_time(const struct window_weights *ww, double *time, double *exec
  * decides, because there are more samples than windows. The more windows began there,
  * the more they count compared with the samples.
  */
-static double expected_starts(const struct piece *p, double time, double all)
+static double expected_starts(const struct weighted_piece *p, double time, double all)
 {
 	const double share = p->time / time * all + PRIOR;
 
@@ -409,7 +409,7 @@ static int balance_windows(struct window_weights *ww, const double *guess,
 static double as_sampled(const struct window_weights *ww,
 			 const struct weighted_window *win, double time, double all)
 {
-	const struct piece *p = &ww->piece[win->start];
+	const struct weighted_piece *p = &ww->piece[win->start];
 
 	return win->start < ww->nr_pieces && time > 0 && p->starts > 0
 		       ? expected_starts(p, time, all) / p->starts
@@ -466,7 +466,7 @@ static double random_part(uint64_t number, uint64_t n)
 }
 
 /* Seeds the draws of a piece, so that every run draws the same. */
-static uint64_t seed_of(const struct piece *p)
+static uint64_t seed_of(const struct weighted_piece *p)
 {
 	const uint64_t offset = p->place & ((1ull << OFFSET_BITS) - 1);
 
@@ -631,8 +631,8 @@ int window_weights_edges(const struct window_weights *ww, uint32_t image,
 }
 
 /* The piece at an offset, if windows passed it, or NULL. */
-static const struct piece *passed_piece(const struct window_weights *ww, uint32_t image,
-					uint64_t offset)
+static const struct weighted_piece *passed_piece(const struct window_weights *ww,
+						 uint32_t image, uint64_t offset)
 {
 	const size_t p = is_place(image, offset) ? piece_at(ww, place_of(image, offset))
 						 : ww->nr_pieces;
@@ -643,7 +643,7 @@ static const struct piece *passed_piece(const struct window_weights *ww, uint32_
 double window_weights_worth(const struct window_weights *ww, uint32_t image,
 			    uint64_t offset)
 {
-	const struct piece *p = passed_piece(ww, image, offset);
+	const struct weighted_piece *p = passed_piece(ww, image, offset);
 
 	return p ? p->passed * p->passed / p->squares : 0;
 }
@@ -651,7 +651,7 @@ double window_weights_worth(const struct window_weights *ww, uint32_t image,
 const double *window_weights_errors(const struct window_weights *ww, uint32_t image,
 				    uint64_t offset)
 {
-	const struct piece *p = passed_piece(ww, image, offset);
+	const struct weighted_piece *p = passed_piece(ww, image, offset);
 
 	return p ? p->error : NULL;
 }

@@ -27,7 +27,7 @@
 #define READ_SIZE (256u << 10)
 
 /* Bytes [offset, offset + size) of a buffer, and where the file has them. */
-struct piece {
+struct aux_piece {
 	uint64_t offset, size, at;
 };
 
@@ -35,7 +35,7 @@ struct buffer {
 	struct hnode node;
 	uint32_t cpu, tid; /* one of them is UINT32_MAX */
 	int event;         /* -1: not known yet */
-	struct piece *piece;
+	struct aux_piece *piece;
 	size_t nr;
 	/* decoding: */
 	size_t next;      /* the piece that is not done, ... */
@@ -158,7 +158,7 @@ static int add_piece(struct perfaux *aux, const struct perf_aux *a)
 		return err;
 	if (GROW(b->piece, b->nr))
 		return -ENOMEM;
-	b->piece[b->nr++] = (struct piece){ a->offset, a->size, a->at };
+	b->piece[b->nr++] = (struct aux_piece){ a->offset, a->size, a->at };
 	aux->nr_pieces++;
 	return 0;
 }
@@ -283,7 +283,7 @@ static int read_bytes(int fd, uint8_t *bytes, size_t size, uint64_t at)
 }
 
 /* Bytes of a buffer from its done on, up to an offset, which one piece has. */
-static int decode_piece(struct decoding *d, const struct piece *p, uint64_t to)
+static int decode_piece(struct decoding *d, const struct aux_piece *p, uint64_t to)
 {
 	struct perfaux *aux = d->aux;
 	struct buffer *b = d->buffer;
@@ -309,7 +309,7 @@ static int decode(struct decoding *d, uint64_t to)
 	int err = 0;
 
 	for (; !err && b->next < b->nr; b->next++) {
-		const struct piece *p = &b->piece[b->next];
+		const struct aux_piece *p = &b->piece[b->next];
 		const uint64_t end = p->offset + p->size;
 
 		if (p->offset >= to)
@@ -352,7 +352,7 @@ int perfaux_end(struct perfaux *aux, perfaux_fn fn, void *ctx)
 
 static int compare_pieces(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct aux_piece *x = a, *y = b;
 
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
@@ -364,7 +364,7 @@ static void sort_pieces(struct buffer *b)
 {
 	qsort(b->piece, b->nr, sizeof(*b->piece), compare_pieces);
 	for (size_t i = 0; i + 1 < b->nr; i++) {
-		struct piece *p = &b->piece[i];
+		struct aux_piece *p = &b->piece[i];
 		const uint64_t room = p[1].offset - p->offset;
 
 		if (p->size > room)

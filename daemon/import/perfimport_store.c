@@ -149,8 +149,8 @@ static int post(struct import *im, struct tally **tally, struct outbox_flush *f)
 	return 0;
 }
 
-/* What the tally lost, and what is left for the database. */
-static void settle(struct import *im, struct bank *b, int stream)
+/* Copies the losses that the tally counted; the other samples are stored. */
+static void count_losses(struct import *im, struct bank *b, int stream)
 {
 	struct stream_account *a = &b->stream[stream].samples;
 
@@ -171,7 +171,7 @@ static int post_counts(struct import *im, size_t nr)
 
 	for (int i = 0; i < b->nr_streams; i++) {
 		streams[i] = describe(im, nr * CPI_MAX_EVENTS + (size_t)i);
-		settle(im, b, i);
+		count_losses(im, b, i);
 	}
 	err = post(im, &b->attribution.tally, &f);
 	if (err)

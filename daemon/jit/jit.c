@@ -62,7 +62,7 @@ struct jit_process {
 };
 
 /* A look-up that found nothing, as its process's files have not been read so far. */
-struct wanted {
+struct jit_lookup {
 	struct jit_process *process;
 	uint64_t pc, from_ns, to_ns;
 };
@@ -76,7 +76,7 @@ struct jit {
 	struct images *images;
 	struct hmap processes, objects;
 	struct jit_process *noted; /* jit_read_noted()'s, by next_noted */
-	struct wanted *wanted;     /* likewise; each one's process is noted */
+	struct jit_lookup *wanted; /* likewise; each one's process is noted */
 	size_t nr_wanted;
 	struct waiting *waiting;
 	size_t nr_waiting;
@@ -422,7 +422,7 @@ static bool is_read(struct jit *j, struct jit_process *p, uint64_t from_ns,
 }
 
 /* For jit_read_noted(). -EAGAIN, or -ENOENT when there is no room. */
-static int note(struct jit *j, const struct wanted *w)
+static int note(struct jit *j, const struct jit_lookup *w)
 {
 	struct jit_process *p = w->process;
 
@@ -447,7 +447,7 @@ int jit_find(struct jit *j, const struct process *p, uint64_t pc, uint64_t from_
 	     uint64_t to_ns, struct known_image **image, uint64_t *bias)
 {
 	struct jit_process *jp = meet_process(j, p);
-	const struct wanted wanted = { jp, pc, from_ns, to_ns };
+	const struct jit_lookup wanted = { jp, pc, from_ns, to_ns };
 	int err = -EAGAIN;
 
 	if (!jp || jp->state == OWNER_GONE)
@@ -471,7 +471,7 @@ void jit_read_noted(struct jit *j)
 			is_read(j, p, p->noted_from_ns, p->noted_to_ns);
 	}
 	for (size_t i = 0; i < j->nr_wanted; i++) {
-		const struct wanted *w = &j->wanted[i];
+		const struct jit_lookup *w = &j->wanted[i];
 
 		if (w->process->tried_ns > w->to_ns)
 			make_object(j, w->process, w->pc, w->from_ns, w->to_ns);

@@ -8,8 +8,8 @@
  * function add up wherever it lay, in every process of the command, and a report
  * needs no process.
  *
- * A sample that no map explains yet waits: some are written late, or at exit. At the
- * next flush it is settled, one way or the other.
+ * A sample that no map explains yet waits, because some maps are written late, or at
+ * exit. At the next flush it is looked up once more; then it gets its image or none.
  *
  * I1  What a process says is used for its own samples only.
  * I2  Bounded: JIT_MAX_PROCESSES, JIT_MAX_BYTES of maps, JIT_MAX_WAITING samples,

@@ -69,7 +69,7 @@ static double highest(const double *hz, size_t nr)
 	return best;
 }
 
-bool clockrate_is_settled(const double *hz, size_t nr)
+bool clockrate_enough_agree(const double *hz, size_t nr)
 {
 	const double best = highest(hz, nr);
 	size_t agreeing = 0;
@@ -97,7 +97,7 @@ static double measure(void)
 	double hz[WINDOWS];
 	size_t nr = 0;
 
-	while (nr < WINDOWS && !clockrate_is_settled(hz, nr)) {
+	while (nr < WINDOWS && !clockrate_enough_agree(hz, nr)) {
 		hz[nr] = fd >= 0 ? count_window(fd) : 0;
 		if (!hz[nr] && arch_native.add_in_turn)
 			hz[nr] = add_window();

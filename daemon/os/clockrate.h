@@ -23,7 +23,7 @@ uint64_t clockrate_read(const char *cpuinfo);
  * is the CPU's rate: a measurement can be too low (if the thread lost the CPU),
  * but not too high.
  */
-bool clockrate_is_settled(const double *hz, size_t nr);
+bool clockrate_enough_agree(const double *hz, size_t nr);
 
 /*
  * Returns measured_hz, unless it is below two thirds of announced_hz; then

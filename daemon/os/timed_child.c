@@ -56,7 +56,7 @@ struct timed_child {
 	struct stuck stuck[TIMED_CHILD_MAX_STUCK];
 	struct time_quota process[NR_SHARES], user[NR_SHARES], waits, first_waits;
 	uint64_t process_waited_ns[NR_SHARES], user_waited_ns[NR_SHARES]; /* when */
-	uint64_t user_cpu_ns[NR_SHARES]; /* since it was settled */
+	uint64_t user_cpu_ns[NR_SHARES]; /* since the last accounting */
 	uint64_t cpu_ns, nr_asked, nr_timeouts, nr_refused;
 };
 

@@ -36,7 +36,7 @@ struct tag {
 };
 
 /* A block that codecache_read_noted() is to read. */
-struct wanted {
+struct codecache_want {
 	size_t at; /* index of its tag */
 	struct known_image *image;
 	uint64_t mapped_ns;
@@ -50,7 +50,7 @@ struct block {
 struct codecache {
 	struct tag *tag; /* WAYS per set; both allocated on first use */
 	struct block *block;
-	struct wanted *wanted; /* blocks whose tags have is_wanted */
+	struct codecache_want *wanted; /* blocks whose tags have is_wanted */
 	size_t nr_wanted;
 	struct images *images;
 	uint32_t clock;
@@ -176,14 +176,14 @@ void codecache_note(struct codecache *c, struct known_image *image, uint64_t map
 		.image = image, .number = number, .used = ++c->clock, .is_wanted = true
 	};
 	c->wanted[c->nr_wanted++] =
-		(struct wanted){ (size_t)(t - c->tag), image, mapped_ns };
+		(struct codecache_want){ (size_t)(t - c->tag), image, mapped_ns };
 }
 
 /*
  * Reads a block. If the sample turned out to belong to the image's successor, its tag
  * is moved to the successor's set.
  */
-static void read_block(struct codecache *c, const struct wanted *w)
+static void read_block(struct codecache *c, const struct codecache_want *w)
 {
 	struct tag *t = &c->tag[w->at];
 	const struct known_image *image = images_known(w->image, w->mapped_ns);

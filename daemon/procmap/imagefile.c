@@ -167,14 +167,14 @@ static int open_kept(struct openfiles *files, const struct imagefile *f)
 	return fd;
 }
 
-struct piece {
+struct hashed_piece {
 	uint64_t at;
 	uint32_t size;
 	uint32_t reserved;
 };
 
 struct read_question {
-	struct piece piece;
+	struct hashed_piece piece;
 	struct imagefile file; /* last, because the end of its name is not sent */
 };
 

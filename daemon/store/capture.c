@@ -37,7 +37,7 @@
 /* no job is started for this long after a shortage */
 #define SHORTAGE_NS (5 * NSEC_PER_SEC)
 
-struct entry {
+struct capture_image {
 	struct hnode node;
 	struct known_image *image;
 	struct rangemap covered;
@@ -46,14 +46,15 @@ struct entry {
 	int fd;  /* a socket with the file's descriptor; -1: open the file again */
 	int err; /* why it cannot be captured; 0: it can */
 	bool queued;
-	struct entry *next; /* in the queue, which is sorted by the size of wanted */
+	struct capture_image
+		*next; /* in the queue, which is sorted by the size of wanted */
 };
 
 struct capture {
 	struct capture_config cfg;
 	struct capture_child child;
-	struct hmap entries; /* struct entry, by image */
-	struct entry *first, *running;
+	struct hmap entries; /* struct capture_image, by image */
+	struct capture_image *first, *running;
 	size_t nr_ranges, nr_waiting, nr_fds;
 	/*
 	 * start of the running job; earliest start of a job for an image with captures
@@ -69,15 +70,15 @@ struct capture {
 	bool is_short;
 };
 
-static struct entry *entry_of(struct hnode *n)
+static struct capture_image *entry_of(struct hnode *n)
 {
-	return container_of(n, struct entry, node);
+	return container_of(n, struct capture_image, node);
 }
 
-static struct entry *find_entry(struct capture *c, struct known_image *image)
+static struct capture_image *find_entry(struct capture *c, struct known_image *image)
 {
 	const uint64_t hash = hash_u64((uintptr_t)image);
-	struct entry *e;
+	struct capture_image *e;
 
 	for (struct hnode *n = hmap_first(&c->entries, hash); n; n = hmap_next(n)) {
 		if (entry_of(n)->image == image)
@@ -95,7 +96,7 @@ static struct entry *find_entry(struct capture *c, struct known_image *image)
 	return e;
 }
 
-static void close_file(struct capture *c, struct entry *e)
+static void close_file(struct capture *c, struct capture_image *e)
 {
 	if (e->fd < 0)
 		return;
@@ -104,7 +105,7 @@ static void close_file(struct capture *c, struct entry *e)
 	c->nr_fds--;
 }
 
-static void forget_covers(struct capture *c, struct entry *e)
+static void forget_covers(struct capture *c, struct capture_image *e)
 {
 	c->nr_ranges -= e->covered.nr;
 	rangemap_fini(&e->covered);
@@ -112,7 +113,7 @@ static void forget_covers(struct capture *c, struct entry *e)
 	e->known = false;
 }
 
-static void entry_free(struct capture *c, struct entry *e)
+static void entry_free(struct capture *c, struct capture_image *e)
 {
 	hmap_remove(&c->entries, &e->node);
 	forget_covers(c, e);
@@ -125,7 +126,7 @@ static void entry_free(struct capture *c, struct entry *e)
  * Adds the covered ranges of one part, which is not trusted: wrong ranges only cause
  * captures to be missing. Returns 0 or -errno.
  */
-static int add_covers(struct capture *c, struct entry *e, const void *covers,
+static int add_covers(struct capture *c, struct capture_image *e, const void *covers,
 		      size_t size)
 {
 	const uint8_t *pos = covers, *limit = pos + size;
@@ -145,7 +146,7 @@ static int add_covers(struct capture *c, struct entry *e, const void *covers,
 
 struct load {
 	struct capture *c;
-	struct entry *e;
+	struct capture_image *e;
 };
 
 static int on_part(void *ctx, const struct capture_part *part)
@@ -156,7 +157,7 @@ static int on_part(void *ctx, const struct capture_part *part)
 }
 
 /* Reads the image's covered ranges from the database, once. Returns 0 or -errno. */
-static int load_covers(struct capture *c, struct entry *e)
+static int load_covers(struct capture *c, struct capture_image *e)
 {
 	struct load l = { c, e };
 	struct hnode *n, *next;
@@ -182,7 +183,7 @@ static bool is_capturable(const struct known_image *image)
 	       image->desc.has_content && image->unknown == SAMPLE_KEPT;
 }
 
-static void want_offsets(struct capture *c, struct entry *e, struct profile *p)
+static void want_offsets(struct capture *c, struct capture_image *e, struct profile *p)
 {
 	size_t nr;
 	const struct count *count = profile_sorted(p, &nr);
@@ -197,9 +198,9 @@ static void want_offsets(struct capture *c, struct entry *e, struct profile *p)
 	}
 }
 
-static void enqueue(struct capture *c, struct entry *e)
+static void enqueue(struct capture *c, struct capture_image *e)
 {
-	struct entry **at = &c->first;
+	struct capture_image **at = &c->first;
 
 	if (e->queued || !e->wanted.len)
 		return;
@@ -228,7 +229,7 @@ void capture_note(struct capture *c, const struct tally *t, bool newcomers)
 	hmap_for_each (&t->profiles, n, next) {
 		const struct tally_profile *p =
 			container_of(n, struct tally_profile, node);
-		struct entry *e;
+		struct capture_image *e;
 
 		if (p->context[0] || !is_capturable(p->image))
 			continue;
@@ -286,7 +287,7 @@ static void describe(const struct capture *c, const struct known_image *image,
 	strncpy(q->path, d->name, sizeof(q->path) - 1);
 }
 
-static void give_up_entry(struct capture *c, struct entry *e, int err)
+static void give_up_entry(struct capture *c, struct capture_image *e, int err)
 {
 	if (err == -ECHILD && !c->was_silent) {
 		c->was_silent = true;
@@ -300,7 +301,7 @@ static void give_up_entry(struct capture *c, struct entry *e, int err)
 }
 
 /* Postpones the image after a shortage. The next sweep or flush queues it again. */
-static void put_off_entry(struct capture *c, const struct entry *e, int err)
+static void put_off_entry(struct capture *c, const struct capture_image *e, int err)
 {
 	if (!c->is_short)
 		log_warn("capture: %s: %s: captures wait and are tried again (logged "
@@ -316,13 +317,13 @@ static void put_off_entry(struct capture *c, const struct entry *e, int err)
 /* Removes the first image from the queue. */
 static void dequeue(struct capture *c)
 {
-	struct entry *e = c->first;
+	struct capture_image *e = c->first;
 
 	c->first = e->next;
 	e->queued = false;
 }
 
-static void drop_wanted(struct capture *c, struct entry *e)
+static void drop_wanted(struct capture *c, struct capture_image *e)
 {
 	c->nr_waiting -= e->wanted.len / sizeof(struct cpi_capture_offset);
 	buf_fini(&e->wanted);
@@ -338,7 +339,7 @@ static int watch_reply(struct capture *c)
 		       : 0;
 }
 
-static int send_job(struct capture *c, struct entry *e)
+static int send_job(struct capture *c, struct capture_image *e)
 {
 	struct cpi_capture_request q = { 0 };
 	int err;
@@ -376,7 +377,7 @@ static void die(struct capture *c)
 static bool start_job(struct capture *c)
 {
 	const uint64_t now = time_mono_ns();
-	struct entry *e = c->first;
+	struct capture_image *e = c->first;
 	int err;
 
 	if (!e || !c->child.pid)
@@ -407,7 +408,7 @@ static bool start_job(struct capture *c)
  * Stores a part. If the database cannot be written now, the next flush queues the image
  * again. Returns 0 or -CPI_E…, for a wrong reply.
  */
-static int store_part(struct capture *c, struct entry *e,
+static int store_part(struct capture *c, struct capture_image *e,
 		      const struct cpi_capture_reply *r, const void *covers,
 		      const void *data)
 {
@@ -510,7 +511,7 @@ void capture_mark_images(struct capture *c)
 	struct hnode *n, *next;
 
 	hmap_for_each (&c->entries, n, next) {
-		struct entry *e = entry_of(n);
+		struct capture_image *e = entry_of(n);
 
 		if (e->queued || e == c->running)
 			e->image->marked = true;
@@ -572,7 +573,7 @@ void capture_status(const struct capture *c, struct buf *out)
 {
 	size_t nr = 0;
 
-	for (const struct entry *e = c->first; e; e = e->next)
+	for (const struct capture_image *e = c->first; e; e = e->next)
 		nr++;
 	buf_printf(out, "capture %s\n",
 		   !c->child.pid ? "stopped"

@@ -306,7 +306,7 @@ static void bpf_randomise(struct windowsource *ws, const uint64_t *received)
 	counters_randomise(bpf_of(ws)->counters, received);
 }
 
-static int bpf_settle(const struct windowsource *ws)
+static int bpf_synchronize(const struct windowsource *ws)
 {
 	return bpf_grace_wait(bpf_of(ws)->grace);
 }
@@ -385,7 +385,7 @@ const struct windowsource_ops windowsource_bpf = {
 	.stop = bpf_stop,
 	.set_cpus = bpf_set_cpus,
 	.randomise = bpf_randomise,
-	.settle = bpf_settle,
+	.synchronize = bpf_synchronize,
 	.consume = bpf_consume,
 	.pairs = bpf_pairs,
 	.has_strangers = bpf_has_strangers,

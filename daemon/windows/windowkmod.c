@@ -176,9 +176,9 @@ static void kmod_randomise(struct windowsource *ws, const uint64_t *received)
 	/* and to that */
 }
 
-static int kmod_settle(const struct windowsource *ws)
+static int kmod_synchronize(const struct windowsource *ws)
 {
-	return ioctl(ws->cfg.device, CPI_KMOD_IOC_SETTLE) ? -errno : 0;
+	return ioctl(ws->cfg.device, CPI_KMOD_IOC_SYNCHRONIZE) ? -errno : 0;
 }
 
 static struct cpi_window_ring *ring_of(const struct windowkmod *wk, uint32_t cpu)
@@ -277,7 +277,7 @@ const struct windowsource_ops windowsource_kmod = {
 	.stop = kmod_stop,
 	.set_cpus = kmod_set_cpus,
 	.randomise = kmod_randomise,
-	.settle = kmod_settle,
+	.synchronize = kmod_synchronize,
 	.consume = kmod_consume,
 	.pairs = kmod_pairs,
 	.has_strangers = kmod_has_strangers,

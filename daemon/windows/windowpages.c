@@ -84,15 +84,15 @@ struct saved {
 	uint64_t starts[]; /* of each of them */
 };
 
-struct piece {
+struct page_code {
 	uint32_t entry; /* 0: it is free */
 	uint32_t cell;  /* the first; of a free one the next free one's number */
 	uint16_t nr_cells;
 	uint8_t heat;
 	bool rests;
-	bool settled; /* the grace period is over */
-	bool fat;     /* it was not made of what windows had passed */
-	bool ahead;   /* no window has come to it yet */
+	bool grace_over; /* no window can run it any more */
+	bool fat;        /* it was not made of what windows had passed */
+	bool ahead;      /* no window has come to it yet */
 	uint32_t born_s;
 };
 
@@ -119,7 +119,7 @@ struct windowpages {
 	uint64_t forgotten_ns;
 	struct page *page; /* by entry */
 	struct windowpool pool;
-	struct piece *piece;            /* by number, from 1 on */
+	struct page_code *piece;        /* by number, from 1 on */
 	uint32_t nr_pieces, max_pieces; /* that there were ever; that there may be */
 	uint32_t free_piece;            /* the first one; 0: none */
 	uint32_t nr_live, nr_resting;
@@ -239,11 +239,11 @@ static uint32_t add_piece(struct windowpages *wp, uint32_t entry, uint32_t first
 		wp->free_piece = wp->piece[number].cell;
 	else
 		number = ++wp->nr_pieces; /* each has a granule: there are enough */
-	wp->piece[number] =
-		(struct piece){ .entry = entry,
-				.cell = first,
-				.nr_cells = (uint16_t)nr_cells,
-				.born_s = (uint32_t)(time_mono_ns() / NSEC_PER_SEC) };
+	wp->piece[number] = (struct page_code){ .entry = entry,
+						.cell = first,
+						.nr_cells = (uint16_t)nr_cells,
+						.born_s = (uint32_t)(time_mono_ns() /
+								     NSEC_PER_SEC) };
 	return number;
 }
 
@@ -268,7 +268,7 @@ static void lay_to_rest(struct windowpages *wp, uint32_t entry)
 static void publish(struct windowpages *wp, uint32_t entry, uint32_t number, bool ahead)
 {
 	struct cpi_window_entry *e = &wp->source->entry[entry];
-	struct piece *piece = &wp->piece[number];
+	struct page_code *piece = &wp->piece[number];
 
 	if (wp->page[entry].live)
 		lay_to_rest(wp, entry);
@@ -283,7 +283,7 @@ static void publish(struct windowpages *wp, uint32_t entry, uint32_t number, boo
 
 static void give_back(struct windowpages *wp, uint32_t number)
 {
-	struct piece *piece = &wp->piece[number];
+	struct page_code *piece = &wp->piece[number];
 
 	if (piece->rests) {
 		wp->nr_resting--;
@@ -291,11 +291,11 @@ static void give_back(struct windowpages *wp, uint32_t number)
 			wp->page[piece->entry].resting = 0;
 	}
 	windowpool_give_back(&wp->pool, piece->cell, piece->nr_cells);
-	*piece = (struct piece){ .cell = wp->free_piece };
+	*piece = (struct page_code){ .cell = wp->free_piece };
 	wp->free_piece = number;
 }
 
-static bool is_live(const struct piece *piece)
+static bool is_live(const struct page_code *piece)
 {
 	return piece->entry && !piece->rests;
 }
@@ -304,7 +304,7 @@ static bool is_live(const struct piece *piece)
 static void look_at_heat(struct windowpages *wp, uint32_t granules[256])
 {
 	for (uint32_t i = 1; i <= wp->nr_pieces; i++) {
-		struct piece *piece = &wp->piece[i];
+		struct page_code *piece = &wp->piece[i];
 		struct cpi_window_entry *e = &wp->source->entry[piece->entry];
 
 		if (!is_live(piece) || wp->page[piece->entry].live != i)
@@ -387,7 +387,7 @@ static void evict(struct windowpages *wp)
 	for (uint32_t sum = granules[0]; sum < want && most < 255;)
 		sum += granules[++most];
 	for (uint32_t i = 1; i <= wp->nr_pieces && want; i++) {
-		const struct piece *piece = &wp->piece[i];
+		const struct page_code *piece = &wp->piece[i];
 		const uint32_t size = windowpool_granules(piece->nr_cells);
 
 		if (!is_live(piece) || wp->page[piece->entry].live != i ||
@@ -406,7 +406,7 @@ static void want(struct windowpages *wp, uint32_t entry);
 /* Whether most of a piece's lines are of no use to windows. */
 static bool is_fat(const struct windowpages *wp, uint32_t number, uint32_t now_s)
 {
-	const struct piece *piece = &wp->piece[number];
+	const struct page_code *piece = &wp->piece[number];
 	const struct page *p = &wp->page[piece->entry];
 	const uint64_t lines = wp->source->cell[piece->cell].head.lines;
 
@@ -423,7 +423,7 @@ static bool slim(struct windowpages *wp)
 	uint32_t want_granules = wp->pool.nr / SLIM_SHARE, sum = 0;
 
 	for (uint32_t i = 1; i <= wp->nr_pieces && sum < want_granules; i++) {
-		struct piece *piece = &wp->piece[i];
+		struct page_code *piece = &wp->piece[i];
 		struct page *p = &wp->page[piece->entry];
 
 		if (!is_fat(wp, i, now_s))
@@ -460,9 +460,9 @@ static bool is_short_of_room(const struct windowpages *wp)
 	return false;
 }
 
-static int settle(const struct windowpages *wp)
+static int synchronize(const struct windowpages *wp)
 {
-	return wp->source->ops->settle(wp->source);
+	return wp->source->ops->synchronize(wp->source);
 }
 
 int windowpages_take_room(struct windowpages *wp)
@@ -476,16 +476,16 @@ int windowpages_take_room(struct windowpages *wp)
 		wp->short_of_room = false;
 	}
 	if (wp->nr_resting)
-		err = settle(wp);
+		err = synchronize(wp);
 	for (uint32_t i = 1; i <= wp->nr_pieces && wp->nr_resting && !err; i++)
-		wp->piece[i].settled = wp->piece[i].rests;
+		wp->piece[i].grace_over = wp->piece[i].rests;
 	return err;
 }
 
 void windowpages_give_room(struct windowpages *wp)
 {
 	for (uint32_t i = 1; wp->nr_resting && i <= wp->nr_pieces; i++) {
-		if (wp->piece[i].settled)
+		if (wp->piece[i].grace_over)
 			give_back(wp, i);
 	}
 }
@@ -512,7 +512,7 @@ int windowpages_forget(struct windowpages *wp)
 	int err;
 
 	memset(wp->source->entry, 0, nr * sizeof(*wp->source->entry));
-	err = settle(wp);
+	err = synchronize(wp);
 	if (err)
 		return err;
 	windowunits_forget(&wp->units);
@@ -744,7 +744,7 @@ static void look_ahead(struct windowpages *wp, uint32_t entry)
 void windowpages_look_ahead(struct windowpages *wp)
 {
 	for (uint32_t i = 1; i <= wp->nr_pieces; i++) {
-		struct piece *piece = &wp->piece[i];
+		struct page_code *piece = &wp->piece[i];
 
 		if (!piece->ahead || piece->rests ||
 		    !wp->source->entry[piece->entry].used)

@@ -64,7 +64,7 @@ struct windowsource_ops {
 	 * The grace period: returns 0 when all windows that were under way have ended,
 	 * and new ones see all earlier writes; or -errno.
 	 */
-	int (*settle)(const struct windowsource *ws);
+	int (*synchronize)(const struct windowsource *ws);
 	/* Calls take with each record. 0 or -errno. */
 	int (*consume)(struct windowsource *ws,
 		       void (*take)(void *ctx, const struct cpi_window_record *r),

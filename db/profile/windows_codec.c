@@ -86,7 +86,7 @@ int windows_encode(struct windows *set, struct buf *out)
 }
 
 /* What is being read. */
-struct reading {
+struct windows_decoder {
 	const uint8_t *at, *end;
 	uint64_t seen, nr, nr_jumps;
 	struct window *window;
@@ -94,7 +94,7 @@ struct reading {
 };
 
 /* A number of at most most. */
-static int get_varint(struct reading *r, uint64_t most, uint64_t *v)
+static int get_varint(struct windows_decoder *r, uint64_t most, uint64_t *v)
 {
 	uint64_t read;
 	int err = varint_get(&r->at, r->end, &read);
@@ -107,7 +107,7 @@ static int get_varint(struct reading *r, uint64_t most, uint64_t *v)
 	return 0;
 }
 
-static int get_windows(struct reading *r)
+static int get_windows(struct windows_decoder *r)
 {
 	uint64_t v = 0, before = 0;
 	int err = 0;
@@ -135,7 +135,7 @@ static int get_windows(struct reading *r)
 }
 
 /* Lengths and distances; places are made of them by place_jumps(). */
-static int get_jumps(struct reading *r)
+static int get_jumps(struct windows_decoder *r)
 {
 	uint64_t v = 0;
 	int err = 0;
@@ -155,7 +155,7 @@ static int get_jumps(struct reading *r)
 	return err ? err : r->at != r->end ? -CPI_ECORRUPT : 0;
 }
 
-static void place_jumps(struct reading *r)
+static void place_jumps(struct windows_decoder *r)
 {
 	struct window_jump *jump = r->jump;
 
@@ -171,7 +171,7 @@ static void place_jumps(struct reading *r)
 	}
 }
 
-static int read_body(struct reading *r)
+static int read_body(struct windows_decoder *r)
 {
 	int err = get_varint(r, INT64_MAX, &r->seen);
 
@@ -198,7 +198,8 @@ static int read_body(struct reading *r)
 	return err;
 }
 
-static int take_body(const struct reading *r, struct windows *read, struct windows *set)
+static int take_body(const struct windows_decoder *r, struct windows *read,
+		     struct windows *set)
 {
 	uint64_t kept = 0;
 	int err = 0;
@@ -219,7 +220,7 @@ static int take_body(const struct reading *r, struct windows *read, struct windo
 int windows_decode(const void *blob, size_t size, struct windows *set)
 {
 	struct windows *read = windows_new(WINDOWS_LIMIT, 0);
-	struct reading r = { 0 };
+	struct windows_decoder r = { 0 };
 	struct buf memory = { 0 };
 	size_t body_size;
 	int err = read ? pack_get(blob, size, MAX_BODY, &memory, &r.at, &body_size)

@@ -24,7 +24,7 @@
 #include "db/core/sql.h"
 #include "db/query/scope.h"
 
-struct entry {
+struct sums_profile {
 	struct hnode node;
 	char *comm; /* or NULL */
 	int64_t image, stream;
@@ -43,7 +43,7 @@ struct epoch_part {
 struct adder {
 	const struct query_selection *sel;
 	struct hmap map;
-	struct entry **entry;
+	struct sums_profile **entry;
 	size_t nr;
 	struct epoch_part *epochs; /* sorted by id */
 	const struct epoch_part *last;
@@ -52,9 +52,9 @@ struct adder {
 	struct query_sums sums;
 };
 
-static struct entry *entry_of(struct hnode *n)
+static struct sums_profile *entry_of(struct hnode *n)
 {
-	return container_of(n, struct entry, node);
+	return container_of(n, struct sums_profile, node);
 }
 
 static int compare_epochs(const void *va, const void *vb)
@@ -109,27 +109,27 @@ static uint64_t hash_of(const char *comm, int64_t image, int64_t stream)
 	return comm ? hash_bytes(h, comm, strlen(comm)) : h;
 }
 
-static bool is_same(const struct entry *e, const char *comm, int64_t image,
+static bool is_same(const struct sums_profile *e, const char *comm, int64_t image,
 		    int64_t stream)
 {
 	return e->image == image && e->stream == stream &&
 	       (!comm || !strcmp(e->comm, comm));
 }
 
-static struct entry *new_entry(struct adder *a, const char *comm, int64_t image,
-			       int64_t stream, uint64_t hash)
+static struct sums_profile *new_entry(struct adder *a, const char *comm, int64_t image,
+				      int64_t stream, uint64_t hash)
 {
-	struct entry *e;
+	struct sums_profile *e;
 
 	if (a->nr == UINT32_MAX || GROW(a->entry, a->nr))
 		return NULL;
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return NULL;
-	*e = (struct entry){ .image = image,
-			     .stream = stream,
-			     .number = (uint32_t)a->nr,
-			     .part = UINT32_MAX };
+	*e = (struct sums_profile){ .image = image,
+				    .stream = stream,
+				    .number = (uint32_t)a->nr,
+				    .part = UINT32_MAX };
 	if (comm)
 		e->comm = strdup(comm);
 	if ((comm && !e->comm) || hmap_insert(&a->map, &e->node, hash)) {
@@ -141,8 +141,8 @@ static struct entry *new_entry(struct adder *a, const char *comm, int64_t image,
 	return e;
 }
 
-static struct entry *find_entry(struct adder *a, const char *comm, int64_t image,
-				int64_t stream)
+static struct sums_profile *find_entry(struct adder *a, const char *comm, int64_t image,
+				       int64_t stream)
 {
 	const uint64_t hash = hash_of(comm, image, stream);
 
@@ -154,7 +154,8 @@ static struct entry *find_entry(struct adder *a, const char *comm, int64_t image
 }
 
 /* Finds the entry of e in a part if it was the last part used; else adds one. */
-static struct query_part_sum *find_sum(struct adder *a, struct entry *e, uint32_t part)
+static struct query_part_sum *find_sum(struct adder *a, struct sums_profile *e,
+				       uint32_t part)
 {
 	struct query_sum_part *p = &a->sums.part[part];
 
@@ -173,7 +174,7 @@ static int add_row(struct adder *a, int64_t epoch, const char *comm, int64_t ima
 {
 	const struct epoch_part *part = find_epoch(a, epoch);
 	struct query_part_sum *sum;
-	struct entry *e;
+	struct sums_profile *e;
 
 	if (!part || !n)
 		return 0;
@@ -285,7 +286,7 @@ static int index_entries(struct adder *a)
 		known[i] = (struct known_image){ a->sums.image[i].id, i };
 	qsort(known, nr, sizeof(*known), compare_known);
 	for (size_t i = 0; i < a->nr; i++) {
-		struct entry *e = a->entry[i];
+		struct sums_profile *e = a->entry[i];
 		const struct known_image key = { .id = e->image };
 		const struct known_image *found =
 			bsearch(&key, known, nr, sizeof(key), compare_known);
@@ -303,8 +304,8 @@ static int index_entries(struct adder *a)
 
 static int compare_entries(const void *va, const void *vb)
 {
-	const struct entry *a = *(struct entry *const *)va;
-	const struct entry *b = *(struct entry *const *)vb;
+	const struct sums_profile *a = *(struct sums_profile *const *)va;
+	const struct sums_profile *b = *(struct sums_profile *const *)vb;
 	const int c = a->comm ? strcmp(a->comm, b->comm) : 0;
 
 	if (c)
@@ -344,9 +345,9 @@ static int put_in_order(struct adder *a)
 	if (!now || !s->sum || !s->comm)
 		err = -ENOMEM;
 	if (!err && a->nr)
-		qsort(a->entry, a->nr, sizeof(struct entry *), compare_entries);
+		qsort(a->entry, a->nr, sizeof(struct sums_profile *), compare_entries);
 	for (size_t i = 0; i < a->nr && !err; i++) {
-		struct entry *e = a->entry[i];
+		struct sums_profile *e = a->entry[i];
 
 		now[e->number] = UINT32_MAX;
 		if (e->image_index == SIZE_MAX)

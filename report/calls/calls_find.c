@@ -21,7 +21,7 @@
 #include "report/select/procname.h"
 
 /* Matches a glob; NULL matches everything, and a name always matches itself. */
-struct wanted {
+struct procedure_pattern {
 	const char *name;
 	char *pattern, *image;
 };
@@ -31,7 +31,7 @@ static bool is_image(const struct frame *f, const char *glob)
 	return !glob || (f->image && path_matches(glob, f->image));
 }
 
-static size_t mark(const struct frames *f, const struct wanted *w, bool *out)
+static size_t mark(const struct frames *f, const struct procedure_pattern *w, bool *out)
 {
 	size_t nr = 0;
 
@@ -49,7 +49,7 @@ static size_t mark(const struct frames *f, const struct wanted *w, bool *out)
 static int mark_frames(const struct frames *f, const char *name, const char *image,
 		       size_t image_length, bool *out, size_t *nr)
 {
-	struct wanted w = { .name = name, .pattern = select_glob(name) };
+	struct procedure_pattern w = { .name = name, .pattern = select_glob(name) };
 	char *text = image ? strndup(image, image_length) : NULL;
 	int err = 0;
 

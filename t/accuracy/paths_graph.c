@@ -294,7 +294,7 @@ static int by_count(const void *va, const void *vb, void *ctx)
 	return (a > b) - (a < b);
 }
 
-static void settle_node(struct path_graph *g, struct path_node *node, int *list)
+static void sort_in_edges(struct path_graph *g, struct path_node *node, int *list)
 {
 	int nr = 0;
 
@@ -315,7 +315,7 @@ int path_graph_sort(struct path_graph *g)
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < g->nr_nodes; i++)
-		settle_node(g, &g->node[i], list);
+		sort_in_edges(g, &g->node[i], list);
 	free(list);
 	return 0;
 }

@@ -14,10 +14,10 @@ import subprocess
 from profilers import (count_perf, cpid_ready, database_bytes, perf_ready, read_profile,
                        tracer_ready)
 
-# settle: what is done before its figures begin. before, after: figures, of what it says
+# prepare: what is done before its figures begin. before, after: figures, of what it says
 # of itself before its end, and of what it leaves. All are given the options and the folder.
 Contestant = collections.namedtuple("Contestant",
-                                    "command ready signal settle before after hint")
+                                    "command ready signal prepare before after hint")
 
 
 def flush_cpid(options, folder):

@@ -167,9 +167,9 @@ static struct budget_cost cost_of(const struct machine *m, double hz, uint64_t *
 
 /*
  * Any machine, one whose interrupts become dearer or cheaper in the middle: the
- * budget is exceeded for as many checks as quarters take, and the rate settles.
+ * budget is exceeded for as many checks as quarters take, and then the rate stays.
  */
-START_TEST(random_machines_settle_within_the_budget)
+START_TEST(the_rate_of_random_machines_stays_within_the_budget)
 {
 	uint64_t seed = unit_seed() + (uint64_t)_i, first = seed;
 	struct machine m = random_machine(&seed);
@@ -194,7 +194,7 @@ START_TEST(random_machines_settle_within_the_budget)
 		/* one more, if what was spent was just about to allow it */
 		nr_late += to != hz && i % 600 > 300;
 		if (nr_late > 1)
-			ck_abort_msg("SEED=%llu: it does not settle",
+			ck_abort_msg("SEED=%llu: the rate does not stay",
 				     (unsigned long long)first);
 		hz = to;
 		if (hz < MIN_HZ || hz > MAX_HZ)
@@ -261,7 +261,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, an_interruption_starts_the_wait_anew);
 	tcase_add_test(tc, at_the_limits_nothing_changes_for_ever);
 	tcase_add_test(tc, raises_that_fail_become_rare);
-	tcase_add_loop_test(tc, random_machines_settle_within_the_budget, 0, 200);
+	tcase_add_loop_test(tc, the_rate_of_random_machines_stays_within_the_budget, 0,
+			    200);
 	tcase_add_test(tc, a_samples_cost_is_the_median_of_the_last_ones);
 	tcase_add_test(tc, tries_that_find_no_cost_do_not_end_the_learning);
 	tcase_add_test(tc, learning_ends_where_no_cost_can_be_found);

@@ -260,20 +260,20 @@ START_TEST(another_users_file_is_not_believed)
 }
 END_TEST
 
-struct settled {
+struct retried {
 	int nr, err;
 	uint64_t bias;
 	struct known_image *image;
 };
 
-static void on_settled(void *ctx, const struct jit_sample *s, const struct process *p,
+static void on_retried(void *ctx, const struct jit_sample *s, const struct process *p,
 		       int err, struct known_image *image, uint64_t bias)
 {
-	struct settled *out = ctx;
+	struct retried *out = ctx;
 
 	ck_assert_uint_eq(cpi_entry_count(&s->entry), 3);
 	ck_assert_str_eq(p->comm, "test");
-	*out = (struct settled){ out->nr + 1, err, bias, image };
+	*out = (struct retried){ out->nr + 1, err, bias, image };
 }
 
 static struct process this_process(void)
@@ -313,7 +313,7 @@ START_TEST(a_sample_waits_for_a_map_that_comes_late)
 	struct images *im = unit_images();
 	struct jit *j = jit_new(im);
 	struct known_image *image;
-	struct settled out = { 0 };
+	struct retried out = { 0 };
 	struct jit_object *objects;
 	uint64_t bias;
 
@@ -321,7 +321,7 @@ START_TEST(a_sample_waits_for_a_map_that_comes_late)
 	ck_assert(jit_wait(j, &p, &s));
 	ck_assert_uint_eq(jit_nr_waiting(j), 3);
 	tell("1000 10 fn\n");
-	jit_retry_waiting(j, on_settled, &out);
+	jit_retry_waiting(j, on_retried, &out);
 	ck_assert_int_eq(out.nr, 1);
 	ck_assert_int_eq(out.err, 0);
 	ck_assert_str_eq(out.image->desc.name, "[jit:test]");
@@ -336,7 +336,7 @@ START_TEST(a_sample_waits_for_a_map_that_comes_late)
 	ck_assert_ptr_null(jit_take(j));
 
 	ck_assert(jit_wait(j, &p, &t));
-	jit_retry_waiting(j, on_settled, &out);
+	jit_retry_waiting(j, on_retried, &out);
 	ck_assert_int_eq(out.nr, 2);
 	ck_assert_int_eq(out.err, -ENOENT);
 	jit_free(j);
@@ -381,7 +381,7 @@ START_TEST(only_so_many_samples_wait)
 	struct images *im = unit_images();
 	struct jit *j = jit_new(im);
 	struct known_image *image;
-	struct settled out = { 0 };
+	struct retried out = { 0 };
 	uint64_t bias;
 	int nr = 0;
 
@@ -390,7 +390,7 @@ START_TEST(only_so_many_samples_wait)
 	while (jit_wait(j, &p, &s))
 		nr++;
 	ck_assert_int_eq(nr, JIT_MAX_WAITING);
-	jit_retry_waiting(j, on_settled, &out);
+	jit_retry_waiting(j, on_retried, &out);
 	ck_assert_int_eq(out.nr, JIT_MAX_WAITING);
 	jit_free(j);
 	unit_images_free(im);

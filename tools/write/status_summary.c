@@ -24,7 +24,7 @@
 #define MUCH_THROTTLED 0.01 /* of its time */
 
 /* A value of the lines: the first of that name, or the sum of those with a prefix. */
-struct wanted {
+struct status_field {
 	const char *name;
 	bool is_prefix;
 	char *text; /* the first value */
@@ -35,7 +35,7 @@ struct wanted {
 
 static void look_at_line(void *ctx, const char *name, const char *value)
 {
-	struct wanted *w = ctx;
+	struct status_field *w = ctx;
 	const size_t len = strlen(w->name);
 
 	if (w->is_prefix ? strncmp(name, w->name, len) != 0 : strcmp(name, w->name))
@@ -52,7 +52,7 @@ static void look_at_line(void *ctx, const char *name, const char *value)
 /* The value of a name, a new string; NULL: there is none. */
 static char *text_of(const char *lines, const char *name)
 {
-	struct wanted w = { .name = name };
+	struct status_field w = { .name = name };
 
 	if (lines)
 		client_each_line(lines, look_at_line, &w);
@@ -62,7 +62,7 @@ static char *text_of(const char *lines, const char *name)
 /* The same as a number. False, and *out untouched: there is none. */
 static bool number_of(const char *lines, const char *name, double *out)
 {
-	struct wanted w = { .name = name };
+	struct status_field w = { .name = name };
 
 	if (lines)
 		client_each_line(lines, look_at_line, &w);
@@ -75,7 +75,7 @@ static bool number_of(const char *lines, const char *name, double *out)
 /* The sum of the values whose names begin so, and their list, if it is not NULL. */
 static double sum_of(const char *lines, const char *prefix, struct buf *list)
 {
-	struct wanted w = { .name = prefix, .is_prefix = true, .list = list };
+	struct status_field w = { .name = prefix, .is_prefix = true, .list = list };
 
 	if (lines)
 		client_each_line(lines, look_at_line, &w);

@@ -309,7 +309,7 @@ static void ask_for_windows(struct device *d)
 		ioctl(d->fd, CPI_KMOD_IOC_FOLLOW, &(uint32_t){ number(draw(2)) });
 		break;
 	case 2:
-		ioctl(d->fd, CPI_KMOD_IOC_SETTLE);
+		ioctl(d->fd, CPI_KMOD_IOC_SYNCHRONIZE);
 		break;
 	default:
 		scribble();
