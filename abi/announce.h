@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * announce.h - what a program's dynamic linker tells cpid of itself
+ * announce.h - messages from a program's dynamic linker to cpid
  *
- * Datagrams to a unix socket: a head, then records, each of a multiple of 8 bytes,
- * numbers as the machine has them. Nothing is answered. Who speaks and when is not
- * in it: that the kernel says (SCM_CREDENTIALS, SCM_TIMESTAMPNS), whatever PID
- * namespace the speaker lives in, and so nobody speaks of another process.
+ * A message is a datagram to a unix socket: a head, then records. The size of a record
+ * is a multiple of 8 bytes; numbers are in the machine's byte order. cpid sends no
+ * answer. A message does not contain its sender or its time: the kernel adds these
+ * (SCM_CREDENTIALS, SCM_TIMESTAMPNS), in any PID namespace. So no process can send a
+ * message for another one.
  */
 #ifndef CPI_ABI_ANNOUNCE_H
 #define CPI_ABI_ANNOUNCE_H
@@ -14,7 +15,10 @@
 
 #include "abi/control.h"
 
-/* Beside the control socket, for everybody to write to. */
+/*
+ * The name of this socket is that of the control socket with this suffix. Every user
+ * may write to it.
+ */
 #define CPI_ANNOUNCE_SUFFIX ".announce"
 #define CPI_ANNOUNCE_SOCKET CPI_CONTROL_SOCKET CPI_ANNOUNCE_SUFFIX
 #define CPI_ANNOUNCE_ENV    "CPI_ANNOUNCE" /* names another socket */
@@ -27,7 +31,8 @@
 #define CPI_ANNOUNCE_MAX_BUILD_ID 64
 
 enum cpi_announce_flags {
-	CPI_ANNOUNCE_BEGIN = 1, /* the program's first: these objects are all it has */
+	CPI_ANNOUNCE_BEGIN =
+		1, /* the program's first message: it lists all loaded objects */
 };
 
 struct cpi_announce_head {
@@ -38,7 +43,7 @@ struct cpi_announce_head {
 
 enum cpi_announce_what {
 	CPI_ANNOUNCE_LOADED = 1,
-	CPI_ANNOUNCE_UNLOADED = 2, /* or about to be */
+	CPI_ANNOUNCE_UNLOADED = 2, /* or will be at once */
 };
 
 /*
@@ -46,7 +51,7 @@ enum cpi_announce_what {
  * id, path_size bytes of path (no NUL; none for the program itself), and zeroes.
  */
 struct cpi_announce_record {
-	uint16_t size; /* of the record with all of that */
+	uint16_t size; /* of the record and all that follows */
 	uint16_t path_size;
 	uint8_t what; /* enum cpi_announce_what */
 	uint8_t nr_segments;
@@ -55,11 +60,11 @@ struct cpi_announce_record {
 	uint64_t base; /* address - base is an address in the file's headers */
 };
 
-/* An executable PT_LOAD; objects beyond 4 GiB are not told of. */
+/* An executable PT_LOAD segment. Objects larger than 4 GiB are not announced. */
 struct cpi_announce_segment {
-	uint32_t vaddr; /* base + vaddr is its address */
+	uint32_t vaddr; /* its address is base + vaddr */
 	uint32_t offset;
-	uint32_t size; /* of what comes from the file */
+	uint32_t size; /* of the part that comes from the file */
 };
 
 _Static_assert(sizeof(struct cpi_announce_head) == 8, "wire format");

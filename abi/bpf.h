@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * bpf.h - what the BPF collector's program and the daemon share
+ * bpf.h - memory that the BPF collector's program and the daemon share
  *
- * The program counts samples in a table like the kernel module's, but nothing
- * can keep it out of one: there is no IPI to hide behind, and it may be in the
- * middle of a sample on any CPU at any time. So each CPU has two sets, of a table
- * and an overflow array each, and a word that says which of them is active:
+ * The program counts samples in a table like the kernel module's. But the daemon cannot
+ * stop it: it sends no IPI, and the program may be in the middle of a sample on any CPU
+ * at any time. So each CPU has two sets, each with a table and an overflow array, and a
+ * word that says which set is active:
  *
- * I1  The program reads its CPU's word once per sample, and touches that set alone.
- * I2  The daemon touches sets that are not active alone, and only after a grace
- *     period: all programs that were running when it changed the words have
- *     ended, and the next ones see the change (daemon/collect/bpf_grace.c).
- * I3  Before a word is changed back, the other set is empty: all zeros but for
- *     what is behind nr_overflow, and word 0 of empty slots.
+ * I1  The program reads its CPU's word once per sample, and uses only that set.
+ * I2  The daemon uses only sets that are not active, and only after a grace period: all
+ *     programs that were running when it changed the words have ended, and later ones
+ *     see the change (daemon/collect/bpf_grace.c).
+ * I3  Before a word is changed back, the other set is empty: everything is zero except
+ *     entries beyond nr_overflow and word 0 of empty slots.
  * I4  In a set that is not active, per event: received = Σ counts in slots +
  *     Σ counts in the overflow array + lost.
- * I5  One program at a time writes a CPU's sets: the kernel does not run a perf
- *     event's program inside another one's (bpf_prog_active). A tick that
- *     interrupted user mode interrupted none, and masks all that is no NMI: the
- *     daemon samples ticks beside software events alone.
+ * I5  Only one program at a time writes a CPU's sets. The kernel does not run the
+ *     program of a perf event while another one runs on this CPU (bpf_prog_active). A
+ *     tick that interrupted user mode did not interrupt such a program, and only an NMI
+ *     can interrupt the tick. So the daemon samples ticks only together with software
+ *     events, which raise no NMI.
  *
- * Without the wait, a program that has read the word but not yet written would
- * write into a set that is being read or cleared: t/unit/check_flip.c finds it.
+ * Without the grace period, a program that has read the word but not yet written could
+ * write to a set that the daemon reads or clears: t/unit/check_flip.c finds this error.
  *
- * A ring carries notices, and no samples. They wake the daemon before its time; one
- * that finds no room in the ring is gone, for the daemon looks at the same numbers
- * when its time comes.
+ * A ring carries notices, not samples. A notice wakes the daemon early. If the ring has
+ * no room for a notice, the notice is dropped: the daemon reads the same numbers at its
+ * next regular turn.
  *
- * Maps and programs are there once per NUMA node, in its memory, for its CPUs.
+ * Each NUMA node has its own maps and programs, in its memory, for its CPUs.
  */
 #ifndef CPI_ABI_BPF_H
 #define CPI_ABI_BPF_H
@@ -37,28 +38,32 @@
 #define CPI_BPF_SETS 2
 
 /*
- * One CPU's state; its sets' tables follow it, next to one another: all within a few
- * pages, for it is not only lines but what translates their addresses that other work
- * drives out of the caches between two samples. A sample of one of the first events
- * touches the first line, that of its bucket, and one of the overflow array if an entry
- * is evicted.
+ * One CPU's state. The tables of its sets follow directly, so that all of it is within
+ * a few pages: between two samples other work evicts not only cache lines but also TLB
+ * entries. A sample of one of the first events touches three cache lines at most: the
+ * first one of this struct, that of its bucket, and, if an entry is evicted, one of the
+ * overflow array.
  */
 struct cpi_bpf_cpu {
-	uint32_t active;    /* the set; written by the daemon, as the next two are */
-	uint32_t slot;      /* among the node's CPUs */
-	uint32_t notice_at; /* when nr_work is as much, the daemon wants to know */
+	uint32_t active; /* the active set; written by the daemon, like the next two */
+	uint32_t slot;   /* among the node's CPUs */
+	uint32_t notice_at; /* a notice is sent when nr_work reaches this */
 	uint32_t nr_work;   /* samples of processes, not of the idle task; wraps */
 	uint32_t nr_overflow[CPI_BPF_SETS]; /* entries in the set's overflow array */
-	uint32_t next_way;        /* whose turn it is to be evicted; not of a set */
-	uint32_t ticks_elsewhere; /* that interrupted the kernel; wraps, not of a set */
+	uint32_t next_way; /* the way that is evicted next; shared by both sets */
+	uint32_t ticks_elsewhere; /* ticks that interrupted the kernel; wraps; shared by
+				     both sets */
 	uint64_t received[CPI_MAX_EVENTS][CPI_BPF_SETS];
-	/* Counts that are gone because the overflow array was full. */
+	/* Counts that were lost because the overflow array was full. */
 	uint64_t lost[CPI_MAX_EVENTS][CPI_BPF_SETS];
 } __attribute__((aligned(64)));
 
 #define CPI_BPF_BUCKET_BYTES 64
 
-/* Bytes of a CPU's state with its tables, and where in them a set's table begins. */
+/*
+ * Where a set's table begins in a CPU's state, and the size of the state with its
+ * tables.
+ */
 static inline uint32_t cpi_bpf_table_at(uint32_t set, uint32_t nr_buckets)
 {
 	return sizeof(struct cpi_bpf_cpu) + set * nr_buckets * CPI_BPF_BUCKET_BYTES;
@@ -69,18 +74,18 @@ static inline uint32_t cpi_bpf_cpu_bytes(uint32_t nr_buckets)
 	return cpi_bpf_table_at(CPI_BPF_SETS, nr_buckets);
 }
 
-/* Another node's CPU: maps have nothing at this slot. */
+/* The slot of a CPU of another node: the maps have no state for it. */
 #define CPI_BPF_NO_SLOT UINT32_MAX
 
-/* The index of a CPU's overflow array, in units of such. */
+/* The index of the overflow array of a CPU's set. */
 static inline uint32_t cpi_bpf_slot(uint32_t slot, uint32_t set)
 {
 	return slot * CPI_BPF_SETS + set;
 }
 
 /*
- * Numbers that the program has as immediate operands: the daemon writes them
- * where these are before it loads the program.
+ * Placeholders in the program's code. Before the daemon loads the program it replaces
+ * each one by the actual number.
  */
 #define CPI_BPF_EVENT      0x7c910001
 #define CPI_BPF_NR_BUCKETS 0x7c910002 /* of a table: a power of two */
@@ -92,7 +97,7 @@ static inline uint32_t cpi_bpf_slot(uint32_t slot, uint32_t set)
 #define CPI_BPF_TICK       0x7c910007 /* address of the tick's callback: 64 bits */
 #define CPI_BPF_PAIRS      0x7c910008 /* whether pairs are closed (abi/pair.h) */
 
-/* What happened on a CPU; in the ring. */
+/* A notice in the ring: what happened on a CPU. */
 struct cpi_bpf_notice {
 	uint32_t cpu;
 	enum cpi_bpf_notice_kind {
@@ -102,11 +107,12 @@ struct cpi_bpf_notice {
 	} kind;
 };
 
-/* One process's exec id, as the iterator tells it: abi/kmod.h says what it is. */
+/* One process's exec id (abi/kmod.h), as the iterator over tasks writes it. */
 struct cpi_bpf_exec_id {
 	uint32_t tgid;
 	uint32_t exec_id;
-	uint64_t when_ns; /* monotonic; execs before it are included, others not */
+	uint64_t when_ns; /* monotonic; the id includes exactly the execs before this
+			     time */
 };
 
 _Static_assert(sizeof(struct cpi_bpf_cpu) == 1088, "shared memory");

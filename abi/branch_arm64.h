@@ -13,7 +13,10 @@
 #define CPI_ARM64_C (1u << 29)
 #define CPI_ARM64_V (1u << 28)
 
-/* A condition code of b.cond or bc.cond, or -1. 14 and 15 mean always: no choice. */
+/*
+ * A condition code of b.cond or bc.cond, or -1. 14 and 15 mean "always", so they are no
+ * conditional jump.
+ */
 static inline int cpi_arm64_decode_cond(uint32_t insn)
 {
 	if ((insn & 0xff000000) != 0x54000000 || (insn & 0xe) == 0xe)
@@ -43,8 +46,8 @@ static inline uint64_t cpi_arm64_mask(unsigned int n, unsigned int imms,
 }
 
 /*
- * adds, subs, ands with a constant or a shifted register, how by value: 0 lsl, 1 lsr,
- * 2 asr. 0; -1: it is none of these.
+ * Decodes adds, subs and ands with a constant or a shifted register; then b->value is
+ * the kind of shift: 0 lsl, 1 lsr, 2 asr. Returns 0; -1: another instruction.
  */
 static inline int cpi_arm64_decode_first(uint32_t insn, struct cpi_branch *b)
 {
@@ -82,8 +85,9 @@ static inline int cpi_arm64_decode_first(uint32_t insn, struct cpi_branch *b)
 }
 
 /*
- * Decodes one A64 instruction word (b.cond, bc.cond, cbz, cbnz, tbz, tbnz), or a pair
- * of cmp, cmn, tst or the like with b.cond; next is 0 when it is not known.
+ * Decodes one A64 instruction (b.cond, bc.cond, cbz, cbnz, tbz, tbnz), or a pair of
+ * cmp, cmn, tst or similar with b.cond. next is the next instruction, 0 if it is not
+ * known.
  */
 static inline struct cpi_branch cpi_branch_decode_arm64(uint32_t insn, uint32_t next)
 {
@@ -184,8 +188,8 @@ static inline int cpi_arm64_condition(unsigned int cond, uint64_t pstate)
 }
 
 /*
- * The outcome of b with the values of registers b.left and b.right (0 of register 31,
- * the zero register) and PSTATE, which only b.cond by itself needs.
+ * The outcome of b. left and right are the values of registers b.left and b.right;
+ * register 31 is 0. pstate is used only if b is a single b.cond.
  */
 static inline enum cpi_outcome cpi_branch_outcome_arm64(struct cpi_branch b,
 							uint64_t left, uint64_t right,

@@ -14,12 +14,12 @@
 #define CPI_X86_SF (1u << 7)
 #define CPI_X86_OF (1u << 11)
 
-/* Where decoding has come to. */
+/* The decoder's position and the prefixes so far. */
 struct cpi_x86_code {
 	const uint8_t *byte;
 	unsigned int at, n;
 	uint8_t rex;
-	uint8_t operand_16, address_32, other; /* prefixes that were there */
+	uint8_t operand_16, address_32, other; /* prefixes that were found */
 };
 
 static inline int cpi_x86_left(const struct cpi_x86_code *c, unsigned int nr)
@@ -45,7 +45,7 @@ static inline void cpi_x86_skip_prefixes(struct cpi_x86_code *c)
 		else if (byte != 0x2e && byte != 0x3e && byte != 0x26 && byte != 0x36 &&
 			 byte != 0x64 && byte != 0x65)
 			return;
-		c->rex = 0; /* counts right before the opcode only */
+		c->rex = 0; /* is valid only directly before the opcode */
 	}
 }
 
@@ -61,7 +61,10 @@ static inline uint8_t cpi_x86_register(const struct cpi_x86_code *c, uint8_t wid
 	return nr | (c->rex >> rex_bit & 1) << 3;
 }
 
-/* Operand bytes as a constant, its sign extended; they are there. */
+/*
+ * The next size bytes as a sign-extended constant. The caller has checked that they
+ * exist.
+ */
 static inline uint64_t cpi_x86_constant(struct cpi_x86_code *c, unsigned int size)
 {
 	uint32_t value = 0;
@@ -74,7 +77,10 @@ static inline uint64_t cpi_x86_constant(struct cpi_x86_code *c, unsigned int siz
 	return size == 2 ? (uint64_t)(int16_t)value : (uint64_t)(int32_t)value;
 }
 
-/* The operation that bits 3 to 5 of an opcode or ModRM byte name; -1: none of ours. */
+/*
+ * The operation that bits 3 to 5 of an opcode or ModRM byte name; -1: one that is not
+ * in enum cpi_pair_op.
+ */
 static inline int cpi_x86_operation(unsigned int nr)
 {
 	static const int8_t op[8] = { CPI_PAIR_ADD, CPI_PAIR_OR,  -1,
@@ -84,7 +90,7 @@ static inline int cpi_x86_operation(unsigned int nr)
 	return op[nr & 7];
 }
 
-/* How an opcode has its operands. */
+/* Where an opcode's operands are. */
 enum cpi_x86_form {
 	CPI_X86_FORM_NONE,
 	CPI_X86_FORM_REGISTERS,
@@ -95,7 +101,7 @@ enum cpi_x86_form {
 	CPI_X86_FORM_TEST,  /* f6 and f7 */
 };
 
-/* op: only what the opcode alone says of it. */
+/* Sets *op as far as the opcode alone determines it. */
 static inline enum cpi_x86_form cpi_x86_form_of(uint8_t opcode, int *op)
 {
 	*op = CPI_PAIR_AND;
@@ -121,7 +127,10 @@ static inline enum cpi_x86_form cpi_x86_form_of(uint8_t opcode, int *op)
 	return opcode & 4 ? CPI_X86_FORM_ACCUMULATOR : CPI_X86_FORM_REGISTERS;
 }
 
-/* The operation of a form whose ModRM byte says it; -1: none of ours. */
+/*
+ * The operation of a form whose ModRM byte names it; -1: one that is not in enum
+ * cpi_pair_op.
+ */
 static inline int cpi_x86_operation_in(enum cpi_x86_form form, unsigned int nr)
 {
 	if (form == CPI_X86_FORM_TEST)
@@ -131,7 +140,10 @@ static inline int cpi_x86_operation_in(enum cpi_x86_form form, unsigned int nr)
 	return cpi_x86_operation(nr);
 }
 
-/* The condition of a Jcc there; -1: there is another instruction, -2: too few bytes. */
+/*
+ * Returns the condition of the Jcc at c; -1: another instruction is there; -2: too few
+ * bytes.
+ */
 static inline int cpi_x86_decode_jcc(struct cpi_x86_code *c)
 {
 	uint8_t byte;
@@ -156,8 +168,8 @@ static inline int cpi_x86_decode_jcc(struct cpi_x86_code *c)
 }
 
 /*
- * The instruction at c, behind its prefixes, when it is a pair's first one: leaves c
- * behind it. 0; -1: it is none, -2: too few bytes.
+ * Decodes the instruction at c, after its prefixes, if it can be the first one of a
+ * pair, and moves c after it. Returns 0; -1: it cannot; -2: too few bytes.
  */
 static inline int cpi_x86_decode_first(struct cpi_x86_code *c, struct cpi_branch *b)
 {
@@ -210,13 +222,13 @@ static inline int cpi_x86_decode_first(struct cpi_x86_code *c, struct cpi_branch
 /* A bit for each four opcodes from this one on. */
 #define CPI_X86_OPCODES(first) (1ULL << ((first) >> 2))
 
-/* Such as may be a pair's first instruction, if their ModRM byte names registers. */
+/* Opcodes of a pair's first instruction if their ModRM byte names registers. */
 #define CPI_X86_WITH_MODRM                                                       \
 	(CPI_X86_OPCODES(0x00) | CPI_X86_OPCODES(0x08) | CPI_X86_OPCODES(0x20) | \
 	 CPI_X86_OPCODES(0x28) | CPI_X86_OPCODES(0x30) | CPI_X86_OPCODES(0x38) | \
 	 CPI_X86_OPCODES(0x80) | CPI_X86_OPCODES(0x84) | CPI_X86_OPCODES(0xf4) | \
 	 CPI_X86_OPCODES(0xfc))
-/* Others that may be, jumps, and prefixes. */
+/* Other opcodes of a pair's first instruction, jumps, and prefixes. */
 #define CPI_X86_WITHOUT_MODRM                                                    \
 	(CPI_X86_OPCODES(0x04) | CPI_X86_OPCODES(0x0c) | CPI_X86_OPCODES(0x24) | \
 	 CPI_X86_OPCODES(0x2c) | CPI_X86_OPCODES(0x34) | CPI_X86_OPCODES(0x3c) | \
@@ -227,7 +239,7 @@ static inline int cpi_x86_decode_first(struct cpi_x86_code *c, struct cpi_branch
 enum cpi_x86_glance {
 	CPI_X86_NO_BRANCH = -1,
 	/* 0 to 15: a Jcc of that condition, without prefixes */
-	CPI_X86_DECODE = 16, /* it takes cpi_branch_decode_x86_64() to tell */
+	CPI_X86_DECODE = 16, /* only cpi_branch_decode_x86_64() can decide */
 };
 
 /* Whether a Jcc may begin with this byte. */
@@ -238,8 +250,8 @@ static inline int cpi_x86_begins_jcc(uint8_t byte)
 }
 
 /*
- * What five bytes tell of code in the cases that are nearly all, in little code: an
- * interrupt's own is in no cache.
+ * Decides the common cases by the first five bytes of code, with few instructions: the
+ * code of an interrupt handler is rarely in the cache.
  */
 static inline int cpi_x86_glance(const uint8_t *code)
 {
@@ -271,9 +283,9 @@ static inline int cpi_x86_glance(const uint8_t *code)
 }
 
 /*
- * Decodes the first instruction in code[0..n) as x86-64 (64-bit mode), and the second
- * where both may be a pair. Legacy prefixes (branch hints, BND, operand and address
- * size) and REX are skipped.
+ * Decodes the first instruction in code[0..n) as x86-64 (64-bit mode), and also the
+ * second if the two can be a pair. Legacy prefixes (branch hints, BND, operand and
+ * address size) and REX are skipped.
  */
 static inline struct cpi_branch cpi_branch_decode_x86_64(const uint8_t *code,
 							 unsigned int n)
@@ -399,8 +411,8 @@ static inline uint64_t cpi_x86_pair_flags(struct cpi_branch b, uint64_t flags,
 }
 
 /*
- * The outcome of b with the interrupted RFLAGS and the values of registers b.left and
- * b.right; where the latter is a constant, or b has no registers, any value serves.
+ * The outcome of b. flags is the interrupted RFLAGS; left and right are the values of
+ * registers b.left and b.right, and are ignored if b does not use them.
  */
 static inline enum cpi_outcome cpi_branch_outcome_x86_64(struct cpi_branch b,
 							 uint64_t flags, uint64_t left,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * control.h - what cpi says to cpid, and what it hears back
+ * control.h - requests of cpi to cpid, and the replies
  *
- * A SOCK_SEQPACKET unix socket: one request message, one reply message, then
- * the daemon closes. The daemon trusts nothing in a request but the peer's
- * credentials, which the kernel vouches for.
+ * A SOCK_SEQPACKET unix socket: one request message, one reply message, then the daemon
+ * closes. The daemon trusts only the peer's credentials, which come from the kernel,
+ * and nothing in the request.
  */
 #ifndef CPI_ABI_CONTROL_H
 #define CPI_ABI_CONTROL_H
@@ -19,13 +19,14 @@
 #define CPI_CONTROL_REPLY   65536 /* longest reply */
 
 enum cpi_control_op {
-	CPI_CONTROL_STATUS = 1, /* for whoever may connect */
-	CPI_CONTROL_FLUSH = 2,  /* the rest: the daemon's user, root */
-	CPI_CONTROL_EPOCH = 3,  /* text: label of the epoch that begins, may be "" */
-	CPI_CONTROL_RATE = 4,   /* text: samples per second and CPU, or "budget" */
+	CPI_CONTROL_STATUS = 1, /* for every user who can connect */
+	CPI_CONTROL_FLUSH =
+		2, /* this and the next ones: only for the daemon's user and root */
+	CPI_CONTROL_EPOCH = 3, /* text: label of the epoch that begins, may be "" */
+	CPI_CONTROL_RATE = 4,  /* text: samples per second and CPU, or "budget" */
 	CPI_CONTROL_QUIT = 5,
-	CPI_CONTROL_REGISTER = 6, /* the process's user too; see below */
-	CPI_CONTROL_MARK = 7,     /* text: what happens at this moment, not "" */
+	CPI_CONTROL_REGISTER = 6, /* also for the process's user; see below */
+	CPI_CONTROL_MARK = 7,     /* text: what happens now; not "" */
 };
 
 struct cpi_control_request {
@@ -36,14 +37,14 @@ struct cpi_control_request {
 };
 
 /*
- * CPI_CONTROL_REGISTER: size bytes at base in a process's memory are what a file has at
- * offset. With an empty path: read again what the process has mapped.
+ * CPI_CONTROL_REGISTER: size bytes at base in a process's memory are a copy of the file
+ * at offset. With an empty path: the daemon reads the process's mappings again.
  */
 struct cpi_control_register {
 	struct cpi_control_request head; /* no text */
 	int32_t pid;
-	int32_t file; /* the asker has path open for reading there: nobody learns of a
-			 file that he cannot read himself */
+	int32_t file; /* the client's descriptor of path, open for reading. So a client
+			 gets information only on files that it can read itself */
 	uint64_t base, size, offset;
 	char path[CPI_CONTROL_PATH]; /* in the process's own root */
 };

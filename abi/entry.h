@@ -5,14 +5,12 @@
  * Sixteen bytes, so that four entries fill one 64-byte cache line (SOSP'97
  * section 4.2.1: "each bucket can store four entries"):
  *
- *   word 0   bits  0..56  pc, sign-extended from bit 56 when read
- *            bits 57..61  event, an index into the collector's event list
- *            bits 62..63  outcome of the conditional jump at pc
- *   word 1   bits  0..21  tgid (PID_MAX_LIMIT is 2^22)
- *            bits 22..31  generation: tells processes that shared a tgid
- *                         apart; the process map's, 0 where it is not
- *                         collected, or an exec id's low bits (kmod.h)
- *            bits 32..63  count; 0 means that the slot is empty
+ * word 0 bits 0..56 pc, sign-extended from bit 56 when read bits 57..61 event, an index
+ * into the collector's event list bits 62..63 outcome of the conditional jump at pc
+ * word 1 bits 0..21 tgid (PID_MAX_LIMIT is 2^22) bits 22..31 generation: distinguishes
+ * processes that used the same tgid: a number of the process map, the low bits of the
+ * exec id (kmod.h), or 0 if it is not collected bits 32..63 count; 0 means that the
+ * slot is empty
  *
  * Everything but the count is the key.
  */
@@ -42,7 +40,7 @@ enum cpi_outcome {
 	CPI_OUTCOME_NONE = 0, /* not a conditional jump */
 	CPI_OUTCOME_TAKEN = 1,
 	CPI_OUTCOME_NOT_TAKEN = 2,
-	CPI_OUTCOME_UNREADABLE = 3, /* the code or a register was out of reach */
+	CPI_OUTCOME_UNREADABLE = 3, /* the code or a register could not be read */
 };
 
 struct cpi_entry {
@@ -62,7 +60,7 @@ static inline uint64_t cpi_entry_word0(uint64_t pc, unsigned int event,
 	       (uint64_t)outcome << (CPI_PC_BITS + CPI_EVENT_BITS);
 }
 
-/* The key half of word 1: its count is 0. */
+/* Word 1 with count 0: the part that belongs to the key. */
 static inline uint64_t cpi_entry_who(uint32_t tgid, unsigned int generation)
 {
 	return (tgid & CPI_MAX_TGID) | (uint64_t)generation << CPI_TGID_BITS;

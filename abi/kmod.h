@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * kmod.h - /dev/cpi: what user space and the kernel module cpi.ko say
+ * kmod.h - /dev/cpi: the interface of the kernel module cpi.ko
  *
- * One process at a time opens the device (CAP_PERFMON or CAP_SYS_ADMIN, asked
- * again at every call). Then:
+ * Only one process at a time can open the device. It needs CAP_PERFMON or
+ * CAP_SYS_ADMIN, which is checked at every call. Its calls are:
  *
  *	CONFIGURE	chooses events and sizes, opens counters on all CPUs
  *	START, STOP	enable and disable them, as often as wanted
@@ -20,9 +20,9 @@
  *	FOLLOWED	reads the counts of windows
  *	close		ends everything; what was not flushed is gone
  *
- * The size of a structure is part of its ioctl number, so that a program and a
- * module that disagree about one hear ENOTTY. All reserved fields, and flags
- * without a meaning, are 0, or the call fails with EINVAL.
+ * The size of a structure is part of its ioctl number, so the call fails with ENOTTY if
+ * program and module disagree about the structure. All reserved fields, and flags
+ * without a meaning, must be 0; otherwise the call fails with EINVAL.
  */
 #ifndef CPI_ABI_KMOD_H
 #define CPI_ABI_KMOD_H
@@ -65,13 +65,14 @@ struct cpi_kmod_config {
 	uint32_t nr_events;
 	uint32_t nr_buckets;  /* of a CPU's table, a power of two; 0: the default */
 	uint32_t nr_entries;  /* of one overflow buffer; 0: the default */
-	uint32_t pair_bytes;  /* out: what a CPU's mapping covers */
-	int32_t failed_event; /* out, on failure: the event it was, or -1 */
+	uint32_t pair_bytes;  /* out: the size of a CPU's mapping */
+	int32_t failed_event; /* out, on failure: the index of the event that failed, or
+				 -1 */
 	uint32_t reserved;
 	struct cpi_kmod_event events[CPI_MAX_EVENTS];
 };
 
-/* Tell of each sampled conditional jump whether it was about to be taken. */
+/* Record for each sampled conditional jump whether it was about to be taken. */
 #define CPI_KMOD_OUTCOME (1u << 0)
 /* Measure the handler's cycles (STATS); costs two readings of the clock. */
 #define CPI_KMOD_TIMED        (1u << 1)
@@ -86,22 +87,21 @@ struct cpi_kmod_config {
 #define CPI_KMOD_MAX_ENTRIES     65536u
 
 /*
- * A CPU's pair is mapped at offset cpu × pair_bytes: buffer 0, then buffer 1,
- * nr_entries of struct cpi_entry each. What the pages hold means something
- * only between the FLUSH that hands a buffer out and the next one of that CPU,
- * which takes it back.
+ * A CPU's pair of buffers is mapped at offset cpu × pair_bytes: buffer 0, then buffer
+ * 1, each with nr_entries of struct cpi_entry. A FLUSH hands out a buffer, and the next
+ * FLUSH of this CPU takes it back. The contents are valid only between the two.
  */
 struct cpi_kmod_flush {
 	uint32_t cpu;
 	uint32_t depth;  /* enum cpi_kmod_depth */
 	uint32_t buffer; /* out: 0 or 1 */
-	uint32_t nr;     /* out: entries in it; 0: there is nothing more */
+	uint32_t nr;     /* out: entries in it; 0: no more buffers */
 };
 
-/* How far down a flush goes. Each ends with a call that returns nr 0. */
+/* What a flush hands out. It is complete when a call returns nr 0. */
 enum cpi_kmod_depth {
 	CPI_KMOD_FULL = 0,  /* buffers that are full */
-	CPI_KMOD_TABLE = 1, /* all buffers and the table: nothing older is left */
+	CPI_KMOD_TABLE = 1, /* all buffers and the table: no older sample is left */
 };
 
 struct cpi_kmod_period {
@@ -112,9 +112,9 @@ struct cpi_kmod_period {
 };
 
 /*
- * One event since CONFIGURE, over all CPUs, those that went offline included.
- * received = handed out by FLUSH + still in tables and buffers + overflow +
- * nested.
+ * The counts of one event since CONFIGURE, over all CPUs, including those that are
+ * offline now. received = handed out by FLUSH + still in tables and buffers + overflow
+ * + nested.
  */
 struct cpi_kmod_counts {
 	uint32_t event;
@@ -130,51 +130,54 @@ struct cpi_kmod_counts {
 /* One CPU since CONFIGURE. hits = received − nested − direct − inserts − evictions. */
 struct cpi_kmod_stats {
 	uint32_t cpu;
-	uint32_t bytes; /* of kernel memory that the CPU's state takes */
+	uint32_t bytes; /* of kernel memory for the CPU's state */
 	uint64_t received;
 	uint64_t nested;
-	uint64_t direct; /* to the buffer, while the table was swept */
+	uint64_t direct; /* samples written directly to the buffer, while a flush read
+			    the table */
 	uint64_t inserts;
 	uint64_t evictions;
 	uint64_t overflow;
-	uint64_t unreadable; /* samples whose outcome could not be told */
+	uint64_t unreadable; /* samples whose outcome could not be decided */
 	uint64_t wakeups;
 	uint64_t hit_cycles, nr_timed_hits; /* with CPI_KMOD_TIMED */
 	uint64_t miss_cycles, nr_timed_misses;
 };
 
 /*
- * The generation of an entry is the low bits of its process's exec id: a child
- * begins with its parent's, and each exec adds 1. Whoever knows the id of one
- * moment, and the forks and execs since, knows it ever after.
+ * The generation of an entry is the low bits of its process's exec id. A child begins
+ * with its parent's id, and each exec adds 1. So from the id at one time, and the forks
+ * and execs after it, follows the id at any later time.
  */
 struct cpi_kmod_exec_id {
-	uint32_t tgid;    /* in the caller's namespace; ESRCH, or amid an exec EBUSY */
+	uint32_t tgid;    /* in the caller's namespace; ESRCH if there is none, EBUSY
+			     during an exec */
 	uint32_t exec_id; /* out */
-	uint64_t when_ns; /* out: monotonic; execs before it are included, others not */
+	uint64_t when_ns; /* out: monotonic; exec_id includes exactly the execs before
+			     this time */
 };
 
 /*
- * Windows (abi/window_bpf.h): independent of all the rest, but for the device. Their
- * memory is one mapping, in which there are, from its begin, CPI_WINDOW_PROCESSES
- * processes, then the entries, the cells, and a struct cpi_window_ring of each CPU.
- * To ask for them and to map it takes CAP_SYS_PTRACE, too.
- * Whatever is written there, nothing beyond it is read but the memory of the process
- * that was interrupted, as that might read it itself; and nothing is written.
+ * Windows (abi/window_bpf.h). They are independent of the other calls. Their memory is
+ * one mapping, which contains CPI_WINDOW_PROCESSES processes, then the entries, the
+ * cells, and a struct cpi_window_ring for each CPU. To request windows, and to map
+ * their memory, CAP_SYS_PTRACE is needed as well. Whatever user space writes to this
+ * memory, the module reads only this memory and memory that the interrupted process
+ * itself may read, and writes only the rings.
  */
 struct cpi_kmod_windows {
 	struct cpi_kmod_event event;
 	uint32_t nr_entries;
-	uint32_t nr_cells;    /* 0: no windows any more, and no memory for them */
+	uint32_t nr_cells;    /* 0: switches windows off and frees their memory */
 	uint32_t nr_records;  /* of a CPU's ring, a power of two */
-	uint32_t nr_excluded; /* cgroups, which are left alone, and all below them */
-	int32_t excluded[CPI_WINDOW_CGROUPS]; /* descriptors: of version 2 */
+	uint32_t nr_excluded; /* cgroups that are excluded, with all below them */
+	int32_t excluded[CPI_WINDOW_CGROUPS]; /* descriptors of cgroups of version 2 */
 	uint32_t nr_cpus;                     /* out: rings */
-	uint32_t ring_bytes;                  /* out: from one to the next */
-	uint64_t entries_at;                  /* out: offsets in the mapping */
+	uint32_t ring_bytes; /* out: distance from one ring to the next */
+	uint64_t entries_at; /* out: offsets in the mapping */
 	uint64_t cells_at;
 	uint64_t rings_at;
-	uint64_t bytes; /* out: of all */
+	uint64_t bytes; /* out: of the whole mapping */
 };
 
 #define CPI_KMOD_WINDOWS_AT         (1ULL << 40) /* offset of their mapping */
@@ -183,7 +186,7 @@ struct cpi_kmod_windows {
 #define CPI_KMOD_MAX_WINDOW_RECORDS (1u << 14)
 #define CPI_KMOD_MAX_WINDOW_BYTES   (1ULL << 31)
 
-/* Over all CPUs, those that went offline included. */
+/* Sums over all CPUs, including those that are offline now. */
 struct cpi_kmod_followed {
 	struct cpi_window_counts counts;
 	uint64_t event_count; /* the event's own count */

@@ -2,17 +2,18 @@
 /*
  * pair.h - two samples of one thread, a short time apart
  *
- * Double sampling (SOSP'97 section 7) in software. The program of windows opens a pair
- * when it has followed a thread: it keeps the thread's registers. The next sample of
- * the collector on this CPU closes the pair if it is of the same thread: it replaces
- * each register by its change. Time is the thread's own. The next window hands the
- * closed pair to the daemon. A register that a loop steps by a constant tells how often
- * the loop went round between the two (analysis/windows/steps.h).
+ * Double sampling (SOSP'97 section 7) in software. After a window, the BPF program of
+ * windows opens a pair: it stores the thread's registers. The collector's next sample
+ * on this CPU closes the pair if it is of the same thread: it replaces each register by
+ * its change. The pair's time is the CPU time of the thread. The next window hands the
+ * closed pair to the daemon. If a loop adds a constant to a register, the change of the
+ * register shows how many iterations ran between the two samples
+ * (analysis/windows/steps.h).
  *
- * P1  A value of a register never leaves the kernel: a record has changes alone.
+ * P1  A value of a register never leaves the kernel: a record has only changes.
  *
- * P2  One CPU's pair is written by programs on that CPU alone. state is written last,
- *     so a program that interrupts another one finds a whole pair, or none.
+ * P2  Only programs on a CPU write the CPU's pair. state is written last, so a program
+ *     that interrupts another one finds a complete pair, or none.
  *
  * P3  Per CPU: received = recorded + Σ dropped + (state is not NONE).
  */
@@ -27,7 +28,7 @@
 
 enum cpi_pair_state { CPI_PAIR_NONE, CPI_PAIR_OPEN, CPI_PAIR_CLOSED };
 
-/* Pairs that make no record. */
+/* Why a pair has no record. */
 #define CPI_PAIR_DROPS(X)                                                   \
 	X(SWITCHED, "switched") /* the next sample was of another thread */ \
 	X(RING, "ring_lost")    /* the ring was full */
@@ -43,8 +44,8 @@ struct cpi_pair_record {
 	uint64_t time;     /* of the first sample, monotonic */
 	uint64_t ns;       /* of CPU time, from the first to the second */
 	uint64_t from, to; /* the two PCs */
-	uint64_t back; /* where the first indirect jump of the window went; 0: none */
-	uint64_t started_ns; /* of the process, as struct cpi_window_record has it */
+	uint64_t back;     /* the target of the window's first indirect jump; 0: none */
+	uint64_t started_ns; /* of the process, as in struct cpi_window_record */
 	uint64_t sequence;
 	uint32_t exec_id;
 	uint32_t process;

@@ -2,9 +2,9 @@
 /*
  * tip.h - the sample record of time-proportional instruction profiling
  *
- * For cores that implement MICRO'21 section 3.1: what their registers hold when a
- * sample is taken, and the file in which such samples come. No core that is sold does.
- * A record is 2 + b words of 64 bits, b being the width of commit; little-endian:
+ * For cores that implement MICRO'21 section 3.1 (no core on the market does): the
+ * registers at a sample, and the format of a file of samples. A record is 2 + b words
+ * of 64 bits, little-endian; b is the commit width:
  *
  *   word 0   the cycle
  *   word 1   flags
@@ -24,8 +24,8 @@
  *      1            none           the oldest's, at the head of the buffer
  *      1            any one        the oldest's
  *
- * A file is a header, the name of what ran, and items: records, code that the trace
- * told of, and an end, which says how many records there were.
+ * A file has a header, the name of the program, and items: records, instructions of the
+ * trace, and an end item with the number of records.
  */
 #ifndef CPI_ABI_TIP_H
 #define CPI_ABI_TIP_H
@@ -45,7 +45,7 @@
 #define CPI_TIP_MISPREDICTED (1ULL << 24)
 #define CPI_TIP_FLAGS        ((1ULL << 25) - 1)
 
-/* What the cycle was spent on; the numbers are those of the database's weights. */
+/* What the cycle was used for. The numbers are also used in the database. */
 enum cpi_tip_state {
 	CPI_TIP_COMMITS = 0,
 	CPI_TIP_STALLS = 1,
@@ -58,15 +58,16 @@ enum cpi_tip_state {
 struct cpi_tip_sample {
 	uint64_t cycle;
 	enum cpi_tip_state state;
-	unsigned int n;                      /* instructions that it is shared by */
-	uint64_t address[CPI_TIP_MAX_BANKS]; /* theirs, the oldest first */
+	unsigned int n; /* the number of instructions that share the sample */
+	uint64_t address[CPI_TIP_MAX_BANKS]; /* of these instructions, the oldest first
+					      */
 };
 
 struct cpi_tip_header {
 	uint32_t magic, version;
 	uint64_t interval;  /* cycles that a sample stands for */
 	uint32_t banks;     /* b; 1 to CPI_TIP_MAX_BANKS */
-	uint32_t name_size; /* of the name behind it, without NUL; at most 255 */
+	uint32_t name_size; /* of the name that follows, without NUL; at most 255 */
 };
 
 #define CPI_TIP_MAGIC   0x50495443u /* "CTIP" */
@@ -82,10 +83,10 @@ struct cpi_tip_item {
 enum cpi_tip_type {
 	CPI_TIP_RECORD = 1,
 	CPI_TIP_CODE = 2, /* address, 64 bits; flags, 64 bits; text */
-	CPI_TIP_END = 3,  /* how many records there were, 64 bits */
+	CPI_TIP_END = 3,  /* the number of records, 64 bits */
 };
 
-#define CPI_TIP_BEGINS 1u /* of code: it is the first of a function */
+#define CPI_TIP_BEGINS 1u /* the instruction is the first of a function */
 
 /* Writes words[CPI_TIP_WORDS + banks]; the oldest is in bank 0. s->n is up to banks. */
 static inline void cpi_tip_encode(const struct cpi_tip_sample *s, unsigned int banks,
@@ -107,7 +108,10 @@ static inline void cpi_tip_encode(const struct cpi_tip_sample *s, unsigned int b
 		words[CPI_TIP_WORDS + i] = i < s->n ? htole64(s->address[i]) : 0;
 }
 
-/* What the flags beside stalled say, or -1 where they contradict each other. */
+/*
+ * The state that the flags other than stalled stand for; -1 if they contradict each
+ * other.
+ */
 static inline int cpi_tip_state_of(uint64_t flags)
 {
 	const uint64_t why = flags & (CPI_TIP_FRONT_END | CPI_TIP_EXCEPTION |
@@ -130,7 +134,9 @@ static inline int cpi_tip_state_of(uint64_t flags)
 	return -1;
 }
 
-/* The opposite, of any words. 0, or -1 for what is no record: then *out is untouched.
+/*
+ * Decodes any words. Returns 0, or -1 if they are not a valid record; then *out is
+ * untouched.
  */
 static inline int cpi_tip_decode(const uint64_t *words, unsigned int banks,
 				 struct cpi_tip_sample *out)

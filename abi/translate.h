@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * translate.h - what a collector and cpi-translate say to each other
+ * translate.h - requests to cpi-translate and its replies
  *
- * A message each way, over a socket that keeps them apart: a page of code, and what
- * became of it. Both sides have been built together; still nothing in a reply is
- * believed before it was checked (daemon/windows/translate_check.c).
+ * The socket preserves message boundaries. A request is a page of code; its reply is
+ * the translated page. Both programs are of one build; still, each reply is checked
+ * before it is used (daemon/windows/translate_check.c).
  */
 #ifndef CPI_ABI_TRANSLATE_H
 #define CPI_ABI_TRANSLATE_H
@@ -16,22 +16,23 @@
 
 struct cpi_translate_request {
 	uint32_t magic;
-	uint32_t cookie; /* which the reply has, too */
-	uint32_t size;   /* bytes of code: up to a page, and what is behind it */
+	uint32_t cookie; /* copied to the reply */
+	uint32_t size;   /* bytes of code: up to a page, and CPI_CODE_MORE after it */
 	uint32_t nr_entries;
-	uint32_t reach; /* instructions from an entry on; UINT32_MAX: all of the page */
+	uint32_t reach; /* how many instructions to translate from an entry on;
+			   UINT32_MAX: the whole page */
 	uint32_t unused;
 	uint64_t starts[CPI_CODE_LINES]; /* bits: translate at these offsets, too */
-	uint16_t entry[CPI_TRANSLATE_ENTRIES]; /* where instructions are known to begin
-						*/
+	uint16_t entry[CPI_TRANSLATE_ENTRIES]; /* offsets at which an instruction surely
+						  begins */
 	uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE + 1];
 };
 
-/* nr_uops of page.uop are sent. */
+/* Only the first nr_uops of page.uop are sent. */
 struct cpi_translate_reply {
 	uint32_t magic;
 	uint32_t cookie;
-	int32_t err; /* 0, or why there is nothing else */
+	int32_t err; /* 0, or a negative error; then nothing else is valid */
 	uint32_t nr_uops;
 	struct cpi_code_page page;
 };

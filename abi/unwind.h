@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * unwind.h - what a collector asks of cpi-unwind, and what it hears back
+ * unwind.h - requests to cpi-unwind and its replies
  *
  * cpi-unwind's standard input is a SOCK_SEQPACKET socket. A job is one message of one
- * byte with two descriptors, sockets of the same kind; a worker serves them until one
- * of them ends. The next job ends the worker before.
+ * byte with two descriptors, which are SOCK_SEQPACKET sockets, too. A worker serves
+ * them until one of them is closed. The next job ends the previous worker.
  *
- * On the first, the collector describes processes, each in a slot: a map, in parts,
- * puts another process there. Then it sends samples of that. Each gets one chain, in
- * order. On the second, the worker asks for an image by its number, and waits for the
- * file.
+ * On the first socket, the collector describes processes. Each has a slot; a map, sent
+ * in parts, puts a process into a slot. Then the collector sends samples of the
+ * process. The worker answers each sample with one chain, in order. On the second
+ * socket, the worker requests an image by its number, and waits for the file.
  *
- * Both sides take what comes for what it is: the one parses files that may be anything,
- * and the other samples processes. Numbers are as the machine has them.
+ * Both sides check all that they receive: the worker parses hostile files, and the
+ * collector sends data of hostile processes. Numbers are in the machine's byte order.
  */
 #ifndef CPI_ABI_UNWIND_H
 #define CPI_ABI_UNWIND_H
@@ -22,11 +22,11 @@
 #include <stdint.h>
 
 #define CPI_UNWIND_SLOTS    64
-#define CPI_UNWIND_MAPPINGS 8192       /* most of a process */
-#define CPI_UNWIND_PART     1024       /* most of a message */
+#define CPI_UNWIND_MAPPINGS 8192       /* at most, of a process */
+#define CPI_UNWIND_PART     1024       /* at most, in a message */
 #define CPI_UNWIND_REGS     33         /* by DWARF's numbers, and the PC */
-#define CPI_UNWIND_STACK    65528      /* most bytes of a copy */
-#define CPI_UNWIND_FRAMES   896        /* most of a chain */
+#define CPI_UNWIND_STACK    65528      /* bytes of a stack's copy, at most */
+#define CPI_UNWIND_FRAMES   896        /* at most, in a chain */
 #define CPI_UNWIND_MESSAGE  (1u << 17) /* no message is longer */
 
 enum cpi_unwind_fd {
@@ -42,8 +42,8 @@ enum cpi_unwind_kind {
 
 struct cpi_unwind_mapping {
 	uint64_t start, end;
-	uint64_t bias;  /* address + bias is the file's offset */
-	uint32_t image; /* 0: it has no tables */
+	uint64_t bias;  /* address + bias is the offset in the file */
+	uint32_t image; /* 0: the image has no unwind tables */
 	uint32_t reserved;
 };
 
@@ -51,7 +51,8 @@ struct cpi_unwind_mapping {
 struct cpi_unwind_map {
 	uint32_t kind, slot;
 	uint32_t nr;
-	uint8_t first, last; /* part of a process; both: it is all of it */
+	uint8_t first, last; /* whether this is the first or last part of the process's
+				map; both: the only one */
 	uint8_t reserved[2];
 };
 
@@ -64,9 +65,9 @@ struct cpi_unwind_sample {
 
 /* Why a chain has no more frames. */
 enum cpi_unwind_end {
-	CPI_UNWIND_ROOT,    /* it began there */
-	CPI_UNWIND_GUESSED, /* the same, but frames were found without a table */
-	CPI_UNWIND_COPY,    /* the copy of the stack ended before */
+	CPI_UNWIND_ROOT,    /* the chain is complete: the thread began there */
+	CPI_UNWIND_GUESSED, /* complete, but some frames were found without a table */
+	CPI_UNWIND_COPY,    /* the copy of the stack was too short */
 	CPI_UNWIND_UNMAPPED,
 	CPI_UNWIND_NO_TABLE,
 	CPI_UNWIND_BROKEN,
@@ -87,8 +88,9 @@ struct cpi_unwind_chain {
 };
 
 /*
- * The answer to a question, which is a number alone: 0 with a descriptor, or -errno.
- * wrapped: the descriptor is a socket, and the file's is in its first message.
+ * The answer to a request for an image; the request is only the number. err is 0, and
+ * the message has a descriptor; or -errno. If wrapped is set, the descriptor is a
+ * socket, whose first message has the descriptor of the file.
  */
 struct cpi_unwind_image {
 	uint32_t image;
@@ -107,7 +109,9 @@ _Static_assert(sizeof(struct cpi_unwind_sample) + CPI_UNWIND_REGS * 8 +
 		       CPI_UNWIND_MESSAGE,
 	       "a sample is one message");
 
-/* Whether a message's first size bytes are all of a map: sizes agree, order is right.
+/*
+ * Whether the size bytes of a message are one valid map: its sizes agree, and the
+ * mappings are in order.
  */
 static inline bool cpi_unwind_map_ok(const void *message, size_t size)
 {

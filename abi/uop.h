@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * uop.h - micro-ops: a program's code as the window interpreter reads it
+ * uop.h - micro-ops: the translated code that the window interpreter executes
  *
- * A window follows an interrupted program for some instructions by interpreting
- * its own code from the sampled registers. In the interrupt there is no time to
- * decode it, so user space translates code, a 4-KiB page at a time, to micro-ops
- * (analysis/translate/translate.h), and kmod/window.h interprets those.
+ * A window interprets some instructions of the interrupted program, from the sampled
+ * registers on. An interrupt has no time to decode instructions. So user space
+ * translates code, one page of 4 KiB at a time, to micro-ops
+ * (analysis/translate/translate.h), and kmod/window.h interprets these.
  *
  * One instruction is one micro-op, or several: all but the first carry
  * CPI_UOP_MORE. Each goes through the same steps:
@@ -16,10 +16,10 @@
  *   result  = a op b
  *   CPI_UOP_STORE ? memory[address] : reg[dst] = result
  *
- * a and the result have the op's size, b and what is loaded have the source's. As on
- * the machines, results of 1 and 2 bytes leave the rest of a register alone, those of
- * 4 clear its upper half. Addresses are relative to the instruction's own
- * (CPI_REG_PC): micro-ops are the same wherever the page is mapped.
+ * a and the result have the size of the op; b and loaded values have the size of the
+ * source. As on the CPUs, a result of 1 or 2 bytes does not change the rest of a
+ * register, and a result of 4 bytes clears the upper half. Addresses are relative to
+ * the instruction (CPI_REG_PC), so micro-ops do not depend on where the page is mapped.
  */
 #ifndef CPI_ABI_UOP_H
 #define CPI_ABI_UOP_H
@@ -133,7 +133,10 @@ enum cpi_uop_op { CPI_UOPS(CPI_UOP_ENUM) CPI_NR_UOPS };
 #define CPI_COND_HI 16 /* carry and not zero */
 #define CPI_COND_LS 17
 
-/* Where x86 has them; elsewhere N, Z, C and V are sign, zero, carry and overflow. */
+/*
+ * At the bits of x86's flags register. On AArch64 N, Z, C and V are the sign, zero,
+ * carry and overflow flags.
+ */
 #define CPI_FLAG_C   0x0001u
 #define CPI_FLAG_P   0x0004u
 #define CPI_FLAG_Z   0x0040u
@@ -148,7 +151,7 @@ static inline uint32_t cpi_flags_of_nzcv(uint32_t nzcv)
 	       (nzcv & 2 ? CPI_FLAG_C : 0) | (nzcv & 1 ? CPI_FLAG_O : 0);
 }
 
-/* What KCMP compares the elements for. */
+/* The comparison that KCMP makes of each pair of elements. */
 enum cpi_kcmp {
 	CPI_KCMP_EQ, /* AVX-512's predicates 0 to 7 */
 	CPI_KCMP_LT, /* signed */
@@ -163,28 +166,37 @@ enum cpi_kcmp {
 	CPI_KCMP_TESTN = 17,
 };
 
-/* First bit in dst, log2 of the element's size, what for, and whose bits remain. */
+/*
+ * imm of KCMP: first bit in dst, log2 of the element's size, the comparison, and the
+ * mask of the bits that remain.
+ */
 #define CPI_MASK_IMM(first, size, what, mask) \
 	((first) | (size) << 8 | (what) << 16 | (mask) << 24)
 
-/* The condition, the flags where it does not hold, and whether to add, not subtract. */
+/*
+ * imm of CCMP: the condition, the flags if it does not hold, and whether to add (1) or
+ * subtract (0).
+ */
 #define CPI_CCMP_IMM(cond, flags, add) ((cond) | (add) << 5 | (flags) << 8)
 
-/* log2 of the result's elements' size, and which of the twice as many bits it has. */
+/*
+ * imm of NARROW: log2 of the size of the result's elements, and by how much the wider
+ * elements are shifted.
+ */
 #define CPI_NARROW_IMM(size, shift) ((size) | (shift) << 8)
 
 /*
  * Registers: the machine's integer registers (rax 0, rcx 1, …, r15 15; x0 to x30, sp),
- * some that serve translation, masks, and 32 vector registers in 64-bit lanes. Those
- * below 64 can be in addresses.
+ * some internal ones for translation, mask registers, and 32 vector registers in lanes
+ * of 64 bits. Only registers below 64 can be part of an address.
  */
 #define CPI_NR_REGS           256
 #define CPI_REG_ZERO          32 /* nobody writes it */
 #define CPI_REG_PC            33 /* address of the instruction */
 #define CPI_REG_THREAD        34 /* fs's base, tpidr_el0 */
-#define CPI_REG_UNKNOWN       35 /* nobody writes it, nobody knows it */
-#define CPI_REG_NONE          36 /* nobody reads it: results that nobody wants */
-#define CPI_REG_TEMP          37 /* to 39: of one instruction */
+#define CPI_REG_UNKNOWN       35 /* never written; its value is unknown */
+#define CPI_REG_NONE          36 /* never read: for results that are not needed */
+#define CPI_REG_TEMP          37 /* to 39: temporary, within one instruction */
 #define CPI_REG_K             40 /* k0 to k7 */
 #define CPI_REG_V             64
 #define CPI_REG_LANE(v, lane) (CPI_REG_V + 4 * (v) + (lane))
@@ -192,16 +204,17 @@ enum cpi_kcmp {
 #define CPI_REG_AARCH64_SP    31
 
 /* struct cpi_uop.flags */
-#define CPI_UOP_MORE       0x0001u /* belongs to the instruction before */
+#define CPI_UOP_MORE \
+	0x0001u /* belongs to the same instruction as the micro-op before */
 #define CPI_UOP_STORE      0x0002u /* the result goes to memory */
 #define CPI_UOP_LEFT_MEM   0x0004u
 #define CPI_UOP_SRC_MEM    0x0008u
 #define CPI_UOP_SRC_IMM    0x0010u
 #define CPI_UOP_HIGH       0x0020u /* a and the result are bits 8 to 15: ah … bh */
-#define CPI_UOP_SRC_HIGH   0x0040u /* b is */
+#define CPI_UOP_SRC_HIGH   0x0040u /* b is bits 8 to 15 */
 #define CPI_UOP_FLAGS      0x0080u /* sets flags */
 #define CPI_UOP_ZERO_UPPER 0x0100u /* clears lanes 2 and 3 of dst's vector register */
-#define CPI_UOP_ZERO_NEXT  0x0200u /* clears the lane behind dst */
+#define CPI_UOP_ZERO_NEXT  0x0200u /* clears the lane after dst */
 /* bits 10, 11: log2 of the source's size; 12 to 15: length of the instruction - 1 */
 #define CPI_UOP_SOURCE_SHIFT 10
 #define CPI_UOP_LENGTH_SHIFT 12
@@ -225,12 +238,13 @@ struct cpi_uop {
 _Static_assert(sizeof(struct cpi_uop) == 16, "four micro-ops fill a cache line");
 
 /*
- * A page of code. Any offset may be translated, also such that overlap: what is at
- * index[offset] is what the bytes mean to who jumps there. An instruction across the
- * end of the page is in the page where it begins.
+ * A page of translated code. Instructions may be translated at any offsets, even if
+ * they overlap: index[offset] is the instruction that a jump to this offset executes.
+ * An instruction that crosses the end of the page belongs to the page in which it
+ * begins.
  */
 #define CPI_CODE_PAGE     4096u
-#define CPI_CODE_MORE     15u /* bytes behind the page that translation may need */
+#define CPI_CODE_MORE     15u /* bytes after the page that translation may need */
 #define CPI_UOPS_PER_PAGE 1536u
 
 struct cpi_code_page {
@@ -249,10 +263,10 @@ _Static_assert(sizeof(struct cpi_code_page) == 32768, "a page is 32 KiB");
  *	places		of these instructions' micro-ops, eight to a cell
  *	micro-ops
  *	bytes		of each line: CPI_CODE_LINE_CELLS, the line and CPI_CODE_MORE +
- *1 bytes behind it, from which the micro-ops were made
+ *  *1 bytes behind it, from which the micro-ops were made
  *
- * Lines and instructions are in the order of their offsets. A place is a cell's number,
- * counted from the head.
+ * Lines and instructions are in the order of their offsets. A place is the number of a
+ * cell, counted from the head.
  */
 #define CPI_CODE_LINE       64u
 #define CPI_CODE_LINES      (CPI_CODE_PAGE / CPI_CODE_LINE)
@@ -260,7 +274,7 @@ _Static_assert(sizeof(struct cpi_code_page) == 32768, "a page is 32 KiB");
 #define CPI_CODE_PLACES     8u /* of a cell */
 
 struct cpi_code_head {
-	uint64_t lines;  /* a bit for each line that has a cell */
+	uint64_t lines;  /* a bit for each line that has translated instructions */
 	uint16_t places; /* the first cell of these ... */
 	uint16_t bytes;  /* ... and these */
 	uint16_t nr_cells;
@@ -270,7 +284,7 @@ struct cpi_code_head {
 struct cpi_code_line {
 	uint64_t
 		starts; /* a bit for each byte at which an instruction was translated */
-	uint16_t place; /* the number of the first one's place */
+	uint16_t place; /* the index of its first instruction's place */
 	uint16_t unused[3];
 };
 
@@ -313,7 +327,7 @@ static inline unsigned int cpi_uop_source_size(const struct cpi_uop *u)
 	return u->flags >> CPI_UOP_SOURCE_SHIFT & 3;
 }
 
-/* A jump whose target disp and address tell. */
+/* Whether this is a jump whose target is in disp and address. */
 static inline int cpi_uop_is_direct(const struct cpi_uop *u)
 {
 	return u->op == CPI_UOP_JMP || u->op == CPI_UOP_JCC || u->op == CPI_UOP_JZ ||

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * window.h - where a program went from where it was interrupted
+ * window.h - a window: which instructions a program executes after an interrupt
  *
- * struct cpi_window is one window as the kernel side hands it to user space: enough
- * to walk the same micro-ops again (analysis/windows/walk.h). struct cpi_window_state
- * is what the interpreter (kmod/window.h) works on: some KiB, thus not of the stack.
+ * struct cpi_window is one window as the kernel side hands it to user space. It is
+ * enough to find the same instructions again in the micro-ops
+ * (analysis/windows/walk.h). struct cpi_window_state is the state of the interpreter
+ * (kmod/window.h); it takes some KiB, so it cannot be on the stack.
  */
 #ifndef CPI_ABI_WINDOW_H
 #define CPI_ABI_WINDOW_H
@@ -16,8 +17,9 @@
 #define CPI_WINDOW_STORES  128 /* a power of two */
 
 /*
- * Why a window ended. After those of cpi_window_is_done() the last instruction was done
- * and next says where to; after the others that is not known.
+ * Why a window ended. If cpi_window_is_done() of the reason is true, the last
+ * instruction was executed, and next is the address of the following one; otherwise
+ * that address is not known.
  */
 #define CPI_WINDOW_ENDS(X)                                                         \
 	X(NONE, "none")                                                            \
@@ -47,18 +49,18 @@ static inline int cpi_window_is_done(unsigned int end)
 }
 
 struct cpi_window {
-	uint64_t time;  /* start, time, tgid and tid are the includer's to fill in */
+	uint64_t time;  /* the includer fills in start, time, tgid and tid */
 	uint64_t start; /* address of the first instruction */
-	uint64_t last;  /* of the last that was reached */
-	uint64_t next;  /* of the one behind it, if that is known */
+	uint64_t last;  /* address of the last instruction that was reached */
+	uint64_t next;  /* address of the one after it, if known */
 	uint32_t tgid;
 	uint32_t tid;
-	uint32_t start_ip;  /* start's micro-op, as the interpreter's includer has it */
+	uint32_t start_ip;  /* number of start's micro-op */
 	uint8_t nr;         /* instructions reached */
-	uint8_t nr_jumps;   /* conditional ones that were done */
-	uint8_t nr_targets; /* indirect jumps, calls and returns that were done */
+	uint8_t nr_jumps;   /* conditional jumps that were executed */
+	uint8_t nr_targets; /* indirect jumps, calls and returns that were executed */
 	uint8_t end;        /* enum cpi_window_end */
-	uint64_t taken[CPI_WINDOW_MAX / 64]; /* by conditional jump */
+	uint64_t taken[CPI_WINDOW_MAX / 64]; /* a bit for each conditional jump */
 	uint64_t target[CPI_WINDOW_TARGETS]; /* addresses */
 };
 
@@ -68,7 +70,7 @@ _Static_assert(sizeof(struct cpi_window) == 288, "no padding");
 struct cpi_window_store {
 	uint64_t word; /* address / 8 */
 	uint64_t value;
-	uint32_t generation; /* another window's entries are free */
+	uint32_t generation; /* an entry of another window's generation is free */
 	uint8_t valid;
 	uint8_t unknown;
 	uint16_t unused;
@@ -89,8 +91,9 @@ struct cpi_window_state {
 	uint32_t nr_reads;
 	uint32_t max_reads;
 	uint32_t unused;
-	uint64_t stored_lines; /* a bit for all lines of 64 bytes that have it */
-	/* What rep wrote: all of it is unknown. */
+	uint64_t stored_lines; /* a set bit may mean a stored line: lines of 64 bytes
+				  share 64 bits */
+	/* The range that rep wrote: its bytes are unknown. */
 	uint64_t blur_start;
 	uint64_t blur_end;
 	struct cpi_window window;

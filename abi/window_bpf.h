@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * window_bpf.h - what the program that follows processes forward shares with the daemon
+ * window_bpf.h - the tables that the kernel side of windows and the daemon share
  *
- * The program (kmod/cpi_window.bpf.c, or the module's kmod/cpi_follow.c) finds the
- * process that it interrupted by its tgid, in it the region that holds an address, of
- * that the page's entry, and by the entry the page's micro-ops, packed (abi/uop.h).
- * All of these the daemon writes, in arrays that it maps; the program may read them at
- * any time, on any CPU.
+ * The kernel side is a BPF program (kmod/cpi_window.bpf.c) or the module
+ * (kmod/cpi_follow.c). It finds the interrupted process by its tgid; in the process,
+ * the region that contains an address; from the region, the entry of the page; and from
+ * the entry, the packed micro-ops of the page (abi/uop.h). The daemon writes all of
+ * these, in arrays that it maps. The kernel side may read them at any time, on any CPU.
  *
- * I1  Nothing is read of a process that the daemon has not entered: it has this tgid,
- *     start and exec id, and is not excluded.
+ * I1  Memory of a process is read only if the daemon has entered the process: tgid,
+ *     start time and exec id agree, and the process is not excluded.
  * I2  A packed page is complete before an entry names its first cell. Its cells are
- *     written again only when no entry has named it for a grace period, and when all
- *     records made up to then have been walked, which needs the same micro-ops.
- * I3  A process's sequence is odd while its regions change. A window that does not find
- *     at its end the even number that it began with is stale, and is not recorded.
- * I4  Of each sample in user mode: received = recorded + Σ dropped.
+ *     written again only after two conditions hold: no entry has named the page for a
+ *     grace period, and all records made with it have been walked, because a walk needs
+ *     the same micro-ops.
+ * I3  A process's sequence number is odd while its regions change. If a window does not
+ *     find the same even number at its begin and its end, it is stale, and is not
+ *     recorded.
+ * I4  Of samples in user mode: received = recorded + Σ dropped.
  */
 #ifndef CPI_ABI_WINDOW_BPF_H
 #define CPI_ABI_WINDOW_BPF_H
@@ -29,14 +31,15 @@
 #define CPI_WINDOW_CGROUPS   16 /* that are excluded */
 #define CPI_WINDOW_NOWHERE   0x7fffffffffffffffULL
 
-/* How far a window goes at most; its time is bounded by these, and by micro-ops. */
+/* Limits of a window. They, and a limit on micro-ops, bound its time. */
 #define CPI_WINDOW_INSTRUCTIONS 100
 #define CPI_WINDOW_USER_READS   64
 
-/* Code that is mapped; its first address is beside it. */
+/* A mapped region of code. Its first address is in start[] of the process. */
 struct cpi_window_region {
 	uint64_t end;
-	uint64_t first; /* the entry of its first page; those of the others follow */
+	uint64_t first; /* the entry of its first page; the entries of its other pages
+			   follow */
 };
 
 struct cpi_window_process {
@@ -44,15 +47,16 @@ struct cpi_window_process {
 	uint32_t tgid;     /* 0: nobody */
 	uint32_t exec_id;
 	uint32_t used;       /* set by the program, cleared by the daemon */
-	uint64_t started_ns; /* when its first thread did, monotonic */
+	uint64_t started_ns; /* when its first thread started, monotonic */
 	uint64_t excluded;
 	uint64_t start[CPI_WINDOW_REGIONS]; /* ascending; NOWHERE behind the last */
 	struct cpi_window_region region[CPI_WINDOW_REGIONS];
 };
 
-/* Of a page of code. */
+/* The entry of a page of code. */
 struct cpi_window_entry {
-	uint32_t cell; /* the packed page's first; 0: it is not translated */
+	uint32_t cell; /* the first cell of the packed page; 0: the page is not
+			  translated */
 	uint32_t used; /* set by the program, cleared by the daemon */
 };
 
@@ -61,7 +65,7 @@ static inline uint32_t cpi_window_set(uint32_t tgid)
 	return (tgid * 0x9e3779b1u >> 16) & (CPI_WINDOW_SETS - 1);
 }
 
-/* Samples that make no record. */
+/* Why a sample has no record. */
 #define CPI_WINDOW_DROPS(X)                                                     \
 	X(NESTED, "nested")     /* one came amid another's window */            \
 	X(COMPAT, "compat")     /* 32-bit code */                               \
@@ -77,7 +81,7 @@ enum cpi_window_drop {
 };
 
 /*
- * Times in classes: four to an octave, up to 2^24 ns.
+ * A histogram of times: four classes for each power of two, up to 2^24 ns.
  */
 #define CPI_WINDOW_TIMES 96
 
@@ -102,28 +106,31 @@ static inline uint32_t cpi_window_time_class(uint64_t ns)
 	return (log - 1) * 4 + (ns >> (log - 2) & 3);
 }
 
-/* The shortest time of a class. */
+/* The shortest time of a class, in ns. */
 static inline uint64_t cpi_window_class_time(uint32_t class)
 {
 	return class < 4 ? class : (uint64_t)(4 + (class & 3)) << (class / 4 - 1);
 }
 
-/* What the ring carries. Samples of whom is no process here make one, too. */
+/*
+ * A record in the ring. A sample whose process is not in the table also has a record.
+ */
 struct cpi_window_record {
 	uint64_t started_ns;
 	uint32_t exec_id;
-	uint32_t process; /* CPI_WINDOW_PROCESSES: it is not there */
+	uint32_t process; /* CPI_WINDOW_PROCESSES: the process is not in the table */
 	uint64_t sequence;
 	struct cpi_window window;
 };
 
 struct cpi_window_counts {
 	uint64_t received;  /* in user mode */
-	uint64_t elsewhere; /* in the kernel: nothing can be followed there */
+	uint64_t elsewhere; /* samples in kernel mode, which get no window */
 	uint64_t dropped[CPI_WINDOW_NR_DROPS];
 	uint64_t recorded;
-	uint64_t strangers; /* of those, samples of who is no process here */
-	uint64_t nr_timed, sum_ns, max_ns; /* of those that followed anything */
+	uint64_t strangers; /* samples in user mode whose process is not in the table */
+	uint64_t nr_timed, sum_ns,
+		max_ns; /* of windows with at least one instruction */
 	uint64_t nr_by_time[CPI_WINDOW_TIMES];
 };
 
@@ -146,23 +153,25 @@ static inline void cpi_window_add_counts(struct cpi_window_counts *sum,
 		sum->nr_by_time[i] += c->nr_by_time[i];
 }
 
-/* One CPU's; written by the program alone. */
+/* The state of one CPU; only the kernel side writes it. */
 struct cpi_window_cpu {
 	uint32_t busy, padding;
 	struct cpi_window_counts counts;
 	struct cpi_window_record record;
 	struct cpi_window_state state;
-	/* The line of code that was compared last, and its page's first cell. */
+	/* The line of code that was compared last, and the first cell of its page. */
 	uint64_t line;
-	uint64_t differ; /* a bit for each byte that is not what was translated */
-	uint32_t differ_behind; /* likewise, of the 16 bytes behind the line */
+	uint64_t differ; /* a bit for each byte that differs from the translated one */
+	uint32_t differ_behind; /* the same for the 16 bytes after the line */
 	uint32_t page;
-	uint64_t code[2 * CPI_CODE_LINE_CELLS]; /* what is there */
+	uint64_t code[2 *
+		      CPI_CODE_LINE_CELLS]; /* the bytes that the program has there */
 };
 
 /*
- * A CPU's records on their way from the module, which writes head, to the daemon, which
- * writes tail: both count records, of which the ring keeps the last nr, a power of two.
+ * A ring of one CPU's records. The module writes head, the daemon writes tail; both
+ * count records from the beginning. The record of number n is at n modulo nr, a power
+ * of two.
  */
 struct cpi_window_ring {
 	uint64_t head;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hwrecord.h - what hardware tells of one sampled instruction, whichever hardware
+ * hwrecord.h - a hardware record of one sampled instruction, the same for all hardware
  *
- * ProfileMe's record (MICRO'97 section 4.1.3) for the machines of today: AMD's IBS,
- * Arm's SPE and what perf hands out of Intel's PEBS say different things of an
- * instruction in different words; decoders fill this one struct, and analyses read
- * nothing else.
+ * ProfileMe's record (MICRO'97 section 4.1.3) for today's CPUs. AMD's IBS, Arm's SPE,
+ * and perf's fields of Intel's PEBS report different facts in different formats.
+ * Decoders fill in this struct, and analyses read nothing else.
  *
- * I1  A fact that the hardware does not tell is unknown: neither false nor 0.
+ * I1  A fact that the hardware does not report is unknown; it is neither false nor 0.
  * I2  Bits beyond known are 0 in is; values beyond has are 0.
  *
- * These are events of instructions and their latencies, never shares of time: IBS and
- * SPE tag at dispatch.
+ * Records have events and latencies of instructions, never shares of time: IBS and SPE
+ * choose instructions at dispatch.
  */
 #ifndef CPI_ANALYSIS_HWRECORD_H
 #define CPI_ANALYSIS_HWRECORD_H
@@ -19,34 +18,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What holds, or does not. */
-#define HW_FLAGS(X)                                                  \
-	X(RETIRED, "retired")     /* else it was thrown away */      \
-	X(EXCEPTION, "exception") /* it raised one */                \
-	X(LOAD, "load")                                              \
-	X(STORE, "store")                                            \
-	X(PREFETCH, "prefetch") /* by software */                    \
-	X(LOCKED, "locked")     /* atomic or exclusive */            \
-	X(MISALIGNED, "misaligned")                                  \
-	X(UNCACHED, "uncached")                                      \
-	X(BRANCH, "branch")                                          \
-	X(CONDITIONAL, "conditional")                                \
-	X(INDIRECT, "indirect")                                      \
-	X(RETURN, "return")                                          \
-	X(TAKEN, "taken")                                            \
-	X(MISPREDICTED, "mispredicted")                              \
-	X(FETCHED, "fetched") /* the fetch was not abandoned */      \
-	X(OP_CACHE_MISS, "op-cache-miss")                            \
-	X(L1I_MISS, "l1i-miss")                                      \
-	X(ITLB_MISS, "itlb-miss") /* the first level's */            \
-	X(ITLB_WALK, "itlb-walk") /* the last level's, too */        \
-	X(L1D_MISS, "l1d-miss")                                      \
-	X(L2_MISS, "l2-miss")                                        \
-	X(LLC_MISS, "llc-miss")                                      \
-	X(DTLB_MISS, "dtlb-miss")                                    \
-	X(DTLB_WALK, "dtlb-walk")                                    \
-	X(REMOTE, "remote")     /* data of another socket or node */ \
-	X(MODIFIED, "modified") /* data that another cache had written to */
+/* Facts that are true or false. */
+#define HW_FLAGS(X)                                                    \
+	X(RETIRED, "retired")     /* otherwise it was discarded */     \
+	X(EXCEPTION, "exception") /* it raised an exception */         \
+	X(LOAD, "load")                                                \
+	X(STORE, "store")                                              \
+	X(PREFETCH, "prefetch") /* a software prefetch */              \
+	X(LOCKED, "locked")     /* atomic or exclusive */              \
+	X(MISALIGNED, "misaligned")                                    \
+	X(UNCACHED, "uncached")                                        \
+	X(BRANCH, "branch")                                            \
+	X(CONDITIONAL, "conditional")                                  \
+	X(INDIRECT, "indirect")                                        \
+	X(RETURN, "return")                                            \
+	X(TAKEN, "taken")                                              \
+	X(MISPREDICTED, "mispredicted")                                \
+	X(FETCHED, "fetched") /* the fetch was completed */            \
+	X(OP_CACHE_MISS, "op-cache-miss")                              \
+	X(L1I_MISS, "l1i-miss")                                        \
+	X(ITLB_MISS, "itlb-miss") /* in the first level of the TLB */  \
+	X(ITLB_WALK, "itlb-walk") /* in the last level, too */         \
+	X(L1D_MISS, "l1d-miss")                                        \
+	X(L2_MISS, "l2-miss")                                          \
+	X(LLC_MISS, "llc-miss")                                        \
+	X(DTLB_MISS, "dtlb-miss")                                      \
+	X(DTLB_WALK, "dtlb-walk")                                      \
+	X(REMOTE, "remote")     /* data from another socket or node */ \
+	X(MODIFIED, "modified") /* data that another cache has modified */
 
 enum hw_flag {
 #define HW_FLAG_ENUM(name, text) HW_##name,
@@ -55,25 +54,26 @@ enum hw_flag {
 		HW_NR_FLAGS
 };
 
-/* What has a value. Latencies come last; they are in cycles of the core's clock. */
-#define HW_VALUES(X)                                                                \
-	X(PC, "pc")                                                                 \
-	X(TARGET, "target")             /* where a branch went */                   \
-	X(DATA_ADDRESS, "data-address") /* virtual */                               \
-	X(DATA_PHYSICAL, "data-physical")                                           \
-	X(DATA_BYTES, "data-bytes")   /* how wide the access is */                  \
-	X(DATA_SOURCE, "data-source") /* enum hw_data_source */                     \
-	X(CONTEXT, "context")         /* what the kernel put into CONTEXTIDR */     \
-	X(TIMESTAMP, "timestamp")     /* the hardware's own clock */                \
-	X(FETCH, "fetch")             /* begin of the fetch to its end */           \
-	X(FETCH_TRANSLATION, "fetch-translation")                                   \
-	X(DISPATCH_TO_ISSUE, "dispatch-to-issue")                                   \
-	X(TRANSLATION, "translation") /* of the data address */                     \
-	X(MEMORY, "memory")           /* miss to fill, or a load's use of memory */ \
-	X(DISPATCH_TO_COMPLETE, "dispatch-to-complete")                             \
-	X(COMPLETE_TO_RETIRE, "complete-to-retire")                                 \
-	X(DISPATCH_TO_RETIRE, "dispatch-to-retire")                                 \
-	X(RETIRE_TO_RETIRE, "retire-to-retire") /* since what retired before it */
+/* Facts with a value. Latencies come last; their unit is cycles of the core's clock. */
+#define HW_VALUES(X)                                                               \
+	X(PC, "pc")                                                                \
+	X(TARGET, "target")             /* target address of a branch */           \
+	X(DATA_ADDRESS, "data-address") /* virtual */                              \
+	X(DATA_PHYSICAL, "data-physical")                                          \
+	X(DATA_BYTES, "data-bytes")   /* size of the access */                     \
+	X(DATA_SOURCE, "data-source") /* enum hw_data_source */                    \
+	X(CONTEXT, "context")         /* the kernel's value of CONTEXTIDR */       \
+	X(TIMESTAMP, "timestamp")     /* the hardware's own clock */               \
+	X(FETCH, "fetch")             /* from the begin to the end of the fetch */ \
+	X(FETCH_TRANSLATION, "fetch-translation")                                  \
+	X(DISPATCH_TO_ISSUE, "dispatch-to-issue")                                  \
+	X(TRANSLATION, "translation") /* of the data address */                    \
+	X(MEMORY, "memory") /* from miss to fill, or a load's memory latency */    \
+	X(DISPATCH_TO_COMPLETE, "dispatch-to-complete")                            \
+	X(COMPLETE_TO_RETIRE, "complete-to-retire")                                \
+	X(DISPATCH_TO_RETIRE, "dispatch-to-retire")                                \
+	X(RETIRE_TO_RETIRE,                                                        \
+	  "retire-to-retire") /* since the previous instruction retired */
 
 enum hw_value {
 #define HW_VALUE_ENUM(name, text) HW_##name,
@@ -85,18 +85,18 @@ enum hw_value {
 
 _Static_assert(HW_NR_FLAGS <= 32 && HW_NR_VALUES <= 32, "bits of a word");
 
-/* Where data came from, near to far. */
-#define HW_DATA_SOURCES(X)                                                      \
-	X(L1, "L1")                                                             \
-	X(FILL_BUFFER, "fill buffer") /* a miss that was under way already */   \
-	X(L2, "L2")                                                             \
-	X(LOCAL_CACHE, "local cache") /* L3, or another core's nearby */        \
-	X(NEAR_CACHE, "near cache")   /* another cluster's, on the same node */ \
-	X(FAR_CACHE, "far cache")     /* another node's */                      \
-	X(RAM, "RAM")                                                           \
-	X(FAR_RAM, "far RAM")   /* another node's */                            \
-	X(SLOW_RAM, "slow RAM") /* persistent memory, CXL, extension memory */  \
-	X(PEER, "peer")         /* memory of another kind of processor */       \
+/* Where data came from, from near to far. */
+#define HW_DATA_SOURCES(X)                                                          \
+	X(L1, "L1")                                                                 \
+	X(FILL_BUFFER, "fill buffer") /* another access had already missed on it */ \
+	X(L2, "L2")                                                                 \
+	X(LOCAL_CACHE, "local cache") /* L3, or another core's nearby */            \
+	X(NEAR_CACHE, "near cache")   /* another cluster's, on the same node */     \
+	X(FAR_CACHE, "far cache")     /* another node's */                          \
+	X(RAM, "RAM")                                                               \
+	X(FAR_RAM, "far RAM")   /* another node's */                                \
+	X(SLOW_RAM, "slow RAM") /* persistent memory, CXL, extension memory */      \
+	X(PEER, "peer")         /* memory of another kind of processor */           \
 	X(IO, "I/O")
 
 enum hw_data_source {
@@ -118,7 +118,7 @@ static inline bool hw_knows(const struct hw_record *r, enum hw_flag flag)
 	return r->known >> flag & 1;
 }
 
-/* Whether it is known to hold. */
+/* Whether the flag is known, and true. */
 static inline bool hw_is(const struct hw_record *r, enum hw_flag flag)
 {
 	return r->is >> flag & 1;

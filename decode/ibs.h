@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ibs.h - what AMD's Instruction-Based Sampling says of a fetch or an op
+ * ibs.h - decodes AMD's Instruction-Based Sampling: records of a fetch or an op
  *
- * The kernel hands the registers out as a sample's raw data: 32 bits of capabilities
- * (CPUID 8000001BH EAX), then 64 bits each, in host byte order.
+ * The kernel puts the registers into a sample's raw data: 32 bits of capabilities
+ * (CPUID 8000001BH EAX), then registers of 64 bits, in host byte order.
  */
 #ifndef CPI_ANALYSIS_IBS_H
 #define CPI_ANALYSIS_IBS_H
@@ -15,15 +15,16 @@
 
 enum ibs_kind { IBS_FETCH, IBS_OP };
 
-/* Bits of the capabilities that change what registers there are, or mean. */
+/* Capability bits on which the registers or their meaning depend. */
 enum ibs_cap {
 	IBS_CAP_BRANCH_TARGET = 1 << 5,
 	IBS_CAP_FETCH_EXTENDED = 1 << 9,
-	IBS_CAP_ZEN4 = 1 << 11, /* misses of the L3 and the op cache, finer sources */
-	IBS_CAP_LOAD_LATENCY = 1 << 12, /* a filter by it, since Zen 5 */
+	IBS_CAP_ZEN4 =
+		1 << 11, /* misses of the L3 and the op cache, more data sources */
+	IBS_CAP_LOAD_LATENCY = 1 << 12, /* a filter by latency, since Zen 5 */
 };
 
-/* The processor: errata go by its family and model; 0 where they are not known. */
+/* The processor. Errata depend on family and model; 0 if not known. */
 struct ibs_machine {
 	uint32_t caps;
 	unsigned int family, model;
@@ -45,20 +46,20 @@ enum {
 
 struct ibs_sample {
 	enum ibs_kind kind;
-	uint32_t caps;             /* as the raw data has them */
-	uint64_t reg[IBS_NR_REGS]; /* 0 where the processor has none */
+	uint32_t caps;             /* from the raw data */
+	uint64_t reg[IBS_NR_REGS]; /* 0 if the processor lacks the register */
 };
 
 /*
- * Takes the registers out of a sample's raw data, without the length before it. 0, or
- * -EBADMSG when it is too short, or says itself that it is no valid sample.
+ * Reads the registers from a sample's raw data; raw does not include the length field.
+ * Returns 0, or -EBADMSG if the data is too short, or its valid bit is not set.
  */
 int ibs_read(enum ibs_kind kind, const void *raw, size_t size, struct ibs_sample *out);
 
 void ibs_record(const struct ibs_sample *s, const struct ibs_machine *machine,
 		struct hw_record *out);
 
-/* Both, with the capabilities that the raw data has instead of the machine's. */
+/* Both steps, with the capabilities of the raw data in place of the machine's. */
 int ibs_read_record(enum ibs_kind kind, const void *raw, size_t size,
 		    const struct ibs_machine *machine, struct hw_record *out);
 

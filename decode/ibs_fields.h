@@ -88,13 +88,13 @@ static inline bool ibs_has(const struct ibs_machine *machine, enum ibs_cap cap)
 	return machine->caps & cap;
 }
 
-/* The number that says where data came from; it has more bits since Zen 4. */
+/* The code of the data source; it has more bits since Zen 4. */
 unsigned int ibs_source(const struct ibs_sample *s, const struct ibs_machine *machine);
 
-/* Errata 1238 and 1347: IC_MISS says nothing, page sizes are other ones. */
+/* Errata 1238 and 1347: IC_MISS is meaningless, and page sizes have other codes. */
 bool ibs_has_fetch_errata(const struct ibs_machine *machine);
 
-/* Erratum 1293: L2_MISS, OPEN_REQUESTS and OP_DATA2 say nothing. */
+/* Erratum 1293: L2_MISS, OPEN_REQUESTS and OP_DATA2 are meaningless. */
 bool ibs_has_miss_erratum(const struct ibs_sample *s,
 			  const struct ibs_machine *machine);
 

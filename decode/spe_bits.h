@@ -44,7 +44,10 @@ static inline unsigned int spe_level(uint64_t address)
 	return address >> 61 & 3;
 }
 
-/* Of a load or store: may it be atomic, exclusive, acquire or release? */
+/*
+ * Whether a load or store has the extended format (atomic, exclusive, acquire,
+ * release).
+ */
 static inline bool spe_is_extended_access(uint64_t operation)
 {
 	return (operation & 0xe2) == 0x02;

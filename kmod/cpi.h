@@ -38,79 +38,81 @@
 
 struct cpi_cpu;
 
-/* Which periods are drawn. */
+/* The range from which periods are drawn: [low, low + span). */
 struct cpi_period {
-	u64 low;  /* the least */
-	u32 span; /* how many there are from there on */
+	u64 low;  /* the shortest period */
+	u32 span; /* the number of possible periods */
 	u32 random;
 };
 
 /*
- * One event on one CPU: all that a hit touches of the module's own memory,
- * besides the bucket, is this line, with copies of the settings (SOSP'97
- * section 4.2.2).
+ * One event on one CPU. A hit uses only this cache line of the module's memory, and the
+ * bucket; so the line has copies of the settings (SOSP'97 section 4.2.2).
  */
 struct cpi_counter {
 	u64 received;
 	struct cpi_period period;
 	struct cpi_bucket *buckets;
-	u64 word0; /* the event's number, where an entry has it */
+	u64 word0; /* the event's number, in the bits of an entry's word 0 */
 	struct cpi_cpu *cpu;
 	u32 mask;   /* of the table */
-	u32 direct; /* set while the table is swept: stay away from it */
-	u64 nested; /* samples lost because another handler was active */
+	u32 direct; /* set while a flush reads the table: the handler must not use it */
+	u64 nested; /* samples that were lost because another handler was active */
 } __aligned(64);
 
 static_assert(sizeof(struct cpi_counter) == 64, "a hit touches one line of state");
 static_assert(sizeof(struct cpi_table) == 64, "and a miss this one");
 static_assert(sizeof(struct cpi_bucket) == 64, "a look-up is in one cache line");
 
-/* What the handler counts off the common path. */
+/* Counts for the rare cases of the handler. */
 struct cpi_tallies {
 	u64 direct, inserts, evictions, unreadable, wakeups;
 	u64 hit_cycles, nr_timed_hits;
 	u64 miss_cycles, nr_timed_misses;
 };
 
-/* Where a flush of a CPU's table has got to. */
+/* The phase of a flush of a CPU's table. */
 enum cpi_phase { CPI_DRAINING, CPI_SWEEPING, CPI_SWAPPING };
 
 struct cpi_cpu {
 	struct cpi_table table;
 	struct cpi_counter counter[CPI_MAX_EVENTS];
 
-	u32 busy; /* a handler is active: only with two sources of interrupts */
+	u32 busy; /* a handler is active; used only if there are two sources of
+		     interrupts */
 	struct irq_work wake;
 	struct cpi_tallies tallies;
 	u64 lost[CPI_MAX_EVENTS]; /* table.lost */
 
 	struct perf_event *event[CPI_MAX_EVENTS]; /* NULL: not open */
-	struct cpi_entry *pair; /* both overflow buffers, as they are mapped */
+	struct cpi_entry *pair; /* both overflow buffers, which user space maps */
 	int taken;              /* the buffer that user space reads, or -1 */
 	enum cpi_phase phase;
 	u32 cursor; /* the bucket from which the sweep goes on */
 	unsigned int number;
 };
 
-/* What counters that are closed have counted. */
+/* The counts of counters that were closed. */
 struct cpi_gone {
 	u64 event_count, enabled_ns, running_ns;
 };
 
-/* Windows of one CPU. */
+/* The windows of one CPU. */
 struct cpi_follower {
 	struct cpi_window_cpu cpu;
-	struct cpi_uop uop; /* the one that is interpreted: others write the cells */
+	struct cpi_uop uop; /* a copy of the micro-op that is interpreted, because
+			       others may write the cells */
 	struct cpi_window_ring *ring;
-	u64 head; /* the ring's, which others cannot write */
+	u64 head; /* the module's own copy of the ring's head, which user space cannot
+		     write */
 	struct cpi_period period;
 	struct perf_event *event; /* NULL: not open */
 };
 
-/* config.bytes is 0: there are none. */
+/* If config.bytes is 0, windows are off. */
 struct cpi_windows {
 	struct cpi_kmod_windows config;
-	void *memory; /* of config.bytes; the next three point into it */
+	void *memory; /* config.bytes of it; the next three point into it */
 	struct cpi_window_process *process;
 	struct cpi_window_entry *entry;
 	union cpi_code_cell *cell;
@@ -124,10 +126,12 @@ struct cpi_device {
 	struct mutex lock; /* I1 */
 	bool open;
 	bool running;
-	struct cpi_kmod_config config; /* nr_events 0: not configured */
+	struct cpi_kmod_config config; /* not configured if nr_events is 0 */
 	struct cpi_gone gone[CPI_MAX_EVENTS];
-	struct cpumask online; /* CPUs between their two callbacks */
-	struct cpi_cpu **cpus; /* nr_cpu_ids of them; NULL: never online since */
+	struct cpumask
+		online; /* CPUs that are online: between the two hotplug callbacks */
+	struct cpi_cpu *
+		*cpus; /* nr_cpu_ids of them; NULL: not online since CONFIGURE */
 	struct cpi_windows windows;
 	wait_queue_head_t wait;
 };
@@ -143,8 +147,8 @@ int cpi_config_check_event(const struct cpi_kmod_event *e);
 int cpi_config_check(struct cpi_kmod_config *config);
 
 /*
- * Draws a new period for the event, uniformly (SOSP'97 section 4.1.1). Linear
- * congruential: the upper bits, which count here, are good ones.
+ * Draws a new period for the event, uniformly (SOSP'97 section 4.1.1). The generator is
+ * linear congruential; only its upper bits are used, which are random enough.
  */
 static __always_inline void cpi_period_draw(struct cpi_period *p,
 					    struct perf_event *event)
@@ -159,7 +163,7 @@ static inline void cpi_period_set(struct cpi_period *p, u64 mean, u64 spread)
 	p->span = 2 * spread + 1;
 }
 
-/* cpi_counter.c; all but the callbacks with cpi.lock held. */
+/* cpi_counter.c. The caller holds cpi.lock, except in callbacks. */
 struct perf_event *cpi_counter_create(const struct cpi_kmod_event *e, unsigned int cpu,
 				      bool pinned, perf_overflow_handler_t handler,
 				      void *context);
@@ -179,13 +183,13 @@ int cpi_cpu_offline(unsigned int cpu);
 
 /* cpi_handler.c */
 DECLARE_STATIC_KEY_FALSE(cpi_timed);
-/* guarded: interrupts of one event may come inside those of another. */
+/* guarded: the interrupt of one event may interrupt the handler of another. */
 perf_overflow_handler_t cpi_handler_choose(bool outcome, bool guarded);
 
 /* cpi_buffer.c */
 struct cpi_cpu *cpi_buffer_alloc(unsigned int cpu); /* NULL when out of memory */
 void cpi_buffer_free(struct cpi_cpu *cpu);          /* accepts NULL */
-u32 cpi_buffer_bytes(void);                         /* of kernel memory per CPU */
+u32 cpi_buffer_bytes(void);                         /* bytes of kernel memory per CPU */
 u32 cpi_buffer_pair_bytes(void);
 int cpi_buffer_mmap(struct vm_area_struct *vma);
 
@@ -193,7 +197,7 @@ int cpi_buffer_mmap(struct vm_area_struct *vma);
 int cpi_flush(struct cpi_kmod_flush *flush);
 bool cpi_flush_is_due(const struct cpi_cpu *cpu);
 
-/* cpi_window.c, where windows are built in; with cpi.lock held. */
+/* cpi_window.c, if windows are built in. The caller holds cpi.lock. */
 #ifdef CONFIG_X86_64
 int cpi_window_configure(struct cpi_kmod_windows *config);
 void cpi_window_close(void);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cpi_bpf_kernel.h - the few declarations of the kernel's that cpi.bpf.c needs
+ * cpi_bpf_kernel.h - the kernel's declarations that cpi.bpf.c needs
  *
- * Instead of a vmlinux.h of 130,000 lines, or of headers that are elsewhere on
- * each distribution. Fields of the kernel's own structures are found where the
- * running kernel has them (CO-RE); the rest is its stable interface.
+ * They replace a vmlinux.h of 130,000 lines, and headers whose place differs between
+ * distributions. libbpf finds the fields of internal structures where the running
+ * kernel has them (CO-RE); everything else is stable interface.
  */
 #ifndef CPI_KMOD_CPI_BPF_KERNEL_H
 #define CPI_KMOD_CPI_BPF_KERNEL_H
@@ -77,16 +77,17 @@ struct mm_struct {
 };
 
 struct sched_entity {
-	uint64_t exec_start;       /* until when it is accounted for */
+	uint64_t exec_start;       /* until when its CPU time is in sum_exec_runtime */
 	uint64_t sum_exec_runtime; /* ns of CPU time until then */
 };
 
 struct task_struct {
-	int pid; /* the thread's */
+	int pid; /* of the thread */
 	int tgid;
 	uint64_t self_exec_id;
-	uint64_t start_time;         /* monotonic */
-	unsigned long nvcsw, nivcsw; /* how often it was switched out */
+	uint64_t start_time; /* monotonic */
+	unsigned long nvcsw,
+		nivcsw; /* how often it was switched out, by itself and by others */
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
 	struct sched_entity se;
@@ -98,7 +99,7 @@ struct hrtimer {
 	void *function;
 };
 
-/* What user mode had, as the kernel keeps it: BTF knows it where it is read. */
+/* The saved registers of user mode. BTF gives the offsets of those that are read. */
 struct pt_regs {
 #if defined(__TARGET_ARCH_x86)
 	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;

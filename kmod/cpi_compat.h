@@ -18,8 +18,9 @@
 #endif
 
 /*
- * The owner's alone, and without these of VM_MAY... for good. Flags of a mapping have
- * setters since 6.3.
+ * A child does not inherit the mapping, a core dump does not contain it, and the VM_MAY
+ * flags in never are cleared. Since Linux 6.3 a function must set the flags of a
+ * mapping.
  */
 static inline void cpi_compat_private(struct vm_area_struct *vma, unsigned long never)
 {
@@ -37,7 +38,10 @@ static inline void cpi_compat_private(struct vm_area_struct *vma, unsigned long 
  * never faults a page in.
  */
 #ifdef CONFIG_X86_64
-/* Instructions may end where nothing is mapped behind: reads what there is. */
+/*
+ * Reads at most CPI_BRANCH_MAX_BYTES of code. Fewer are there if the next page is not
+ * mapped.
+ */
 static inline unsigned int cpi_arch_code(struct pt_regs *regs, u8 *code,
 					 unsigned int size)
 {
@@ -51,7 +55,10 @@ static inline unsigned int cpi_arch_code(struct pt_regs *regs, u8 *code,
 	return copy_from_kernel_nofault(code, (void *)pc, size) ? 0 : size;
 }
 
-/* By the number that an instruction has for it; of others, any. */
+/*
+ * The value of a register, by its number in instructions. For other numbers the result
+ * is undefined.
+ */
 static inline u64 cpi_arch_register(const struct pt_regs *regs, unsigned int nr)
 {
 	static const u8 offset[] = {
@@ -86,7 +93,10 @@ static inline enum cpi_outcome cpi_arch_outcome(struct pt_regs *regs)
 static inline enum cpi_outcome cpi_arch_outcome(struct pt_regs *regs)
 {
 	unsigned long pc = instruction_pointer(regs);
-	/* Another page may not be there: then a pair across its border is not seen. */
+	/*
+	 * The next page may not be mapped. So a pair that crosses the border of two
+	 * pages is not recognised.
+	 */
 	unsigned int size = offset_in_page(pc) > PAGE_SIZE - 8 ? 4 : 8;
 	struct cpi_branch branch;
 	__le32 word[2] = { 0, 0 };

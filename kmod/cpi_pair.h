@@ -10,7 +10,10 @@
 
 #include "abi/pair.h"
 
-/* By CPU. The collector's map; the program of windows shares it. */
+/*
+ * One pair for each CPU. The map belongs to the collector; the program of windows
+ * shares it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -26,10 +29,11 @@ static __always_inline uint64_t cpi_pair_switches(const struct task_struct *task
 }
 
 /*
- * A thread's CPU time, less the time until which that is accounted for. With a change
- * of the clock added, its change is the CPU time in between: the two clocks' distance
- * cancels. Time that a hypervisor took while others ran counts, too, so long pairs of a
- * thread that was switched out are dropped.
+ * A thread's CPU time, minus the time until which it is accounted for. The difference
+ * of two such values, plus the time between them, is the CPU time between them; the
+ * distance between the two clocks cancels. The result includes time that the hypervisor
+ * took while other threads ran. So long pairs of a thread that was switched out are
+ * dropped.
  */
 static __always_inline uint64_t cpi_pair_ran(const struct task_struct *task)
 {

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * seal.h - taking overflow buffers and the table away from the handler
+ * seal.h - takes overflow buffers and the table from the handler, without a lock
  *
- * SOSP'97 section 4.2.3: the flush routines run on the handler's own CPU, so
- * that the handler needs no barrier. There an interrupt on the same CPU keeps
- * the handler out; today the handler may be an NMI, which nothing keeps out.
- * So every step here may be interrupted by the handler between any two
- * instructions, and is right nevertheless:
+ * SOSP'97 section 4.2.3: the flush routines run on the handler's own CPU, so the
+ * handler needs no barrier. There the flush runs in an interrupt, which blocks the
+ * handler; today the handler may be an NMI, which nothing blocks. So the handler may
+ * run between any two instructions of every step here, and the step is still correct:
  *
- * I1  Whoever takes a buffer makes it look full in one exchange, which tells
- *     how many entries it has. The handler appends to no full buffer (it tests
- *     nr >= cap), so from then on the taker alone uses it.
- * I2  The handler makes a buffer active only together with its first entry. A
- *     taker that finds no entry has therefore taken a buffer that is not active,
- *     unless it was before.
+ * I1  To take a buffer, one atomic exchange sets its nr so that it looks full, and
+ *     returns the number of entries. The handler never appends to a full buffer (it
+ *     tests nr >= cap), so from then on only the taker uses it.
+ * I2  The handler makes a buffer active only when it writes the first entry. So a
+ *     buffer that is taken without an entry did not become active meanwhile.
  * I3  A buffer is given back by one store of nr.
  *
- * The functions that change a table's state run on its CPU, or when its handler
- * is off; t/unit/check_seal.c runs the handler between their steps.
+ * The functions that change a table's state run on its CPU, or while its handler is
+ * off. t/unit/check_seal.c runs the handler between their steps.
  */
 #ifndef CPI_KMOD_SEAL_H
 #define CPI_KMOD_SEAL_H
@@ -31,10 +29,10 @@
 #define CPI_SEAL_EXCHANGE(at, value) __atomic_exchange_n(at, value, __ATOMIC_RELAXED)
 #endif
 
-/* Lets the compiler move no access across: the other side is on the same CPU. */
+/* A compiler barrier is enough, because the other side runs on the same CPU. */
 #define CPI_SEAL_BARRIER() __asm__ __volatile__("" ::: "memory")
 
-/* Runs between steps where a test wants to be the NMI. */
+/* A test defines this to run a handler between two steps, like an NMI. */
 #ifndef CPI_SEAL_POINT
 #define CPI_SEAL_POINT() CPI_SEAL_BARRIER()
 #endif
@@ -55,8 +53,8 @@ static inline void cpi_seal_release(struct cpi_table *t, unsigned int which)
 }
 
 /*
- * Takes the buffer that is not active; returns how many entries it holds. When
- * that is 0 the table may be swept into it.
+ * Takes the buffer that is not active; returns how many entries it holds. If it holds
+ * none, the table may be moved to it.
  */
 static inline uint32_t cpi_seal_take_idle(struct cpi_table *t, unsigned int *which)
 {
@@ -66,9 +64,9 @@ static inline uint32_t cpi_seal_take_idle(struct cpi_table *t, unsigned int *whi
 }
 
 /*
- * Takes a buffer that has entries: the idle one, or the active one if it is
- * full or swap is set; then the idle one becomes active. Returns how many it
- * holds; 0: none was taken.
+ * Takes a buffer that has entries: the idle one; else the active one, if it is full or
+ * swap is set, and then the idle one becomes active. Returns the number of entries; 0:
+ * no buffer was taken.
  */
 static inline uint32_t cpi_seal_take(struct cpi_table *t, int swap, unsigned int *which)
 {
@@ -83,7 +81,7 @@ static inline uint32_t cpi_seal_take(struct cpi_table *t, int swap, unsigned int
 	cpi_seal_release(t, idle);
 	if (!swap && __atomic_load_n(&active->nr, __ATOMIC_RELAXED) < active->cap)
 		return 0;
-	/* If the handler made it active meanwhile, this changes nothing. */
+	/* If the handler has made it active meanwhile, this store changes nothing. */
 	__atomic_store_n(&t->active, idle, __ATOMIC_RELAXED);
 	CPI_SEAL_POINT();
 	*which = idle ^ 1;
@@ -95,8 +93,9 @@ static inline uint32_t cpi_seal_take(struct cpi_table *t, int swap, unsigned int
 }
 
 /*
- * Moves entries from the buckets from *bucket on to out, as many whole buckets
- * as fit; returns how many. The handler must be away from the table.
+ * Moves the entries of the buckets from *bucket on to out, as many whole buckets as
+ * fit, and advances *bucket. Returns the number of entries. The handler must not use
+ * the table meanwhile.
  */
 static inline uint32_t cpi_seal_sweep(struct cpi_table *t, uint32_t *bucket,
 				      struct cpi_entry *out, uint32_t cap)

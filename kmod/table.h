@@ -2,23 +2,22 @@
 /*
  * table.h - the sample table of one CPU: 4-way buckets, two overflow buffers
  *
- * SOSP'97 section 4.2.1: a hash table of fixed-size buckets counts how often
- * each (pid, pc, event) was seen; a miss evicts one entry, chosen by a counter
- * that is incremented on each eviction, to one of two overflow buffers, so
- * that one fills while the other is read. One header serves the kernel module,
- * the BPF program, the daemon (for collectors that bring single samples), the
- * unit tests and the simulator, so it uses no library and keeps no pointers
- * of its own: the caller owns all memory.
+ * SOSP'97 section 4.2.1: a hash table of fixed-size buckets counts how often each (pid,
+ * pc, event) was seen; a miss evicts one entry, chosen by a counter that is incremented
+ * on each eviction, to one of two overflow buffers, so that one fills while the other
+ * is read. One header serves the kernel module, the BPF program, the daemon (for
+ * collectors that bring single samples), the unit tests and the simulator, so it uses
+ * no library and allocates nothing: the caller owns all memory.
  *
  * I1  A bucket is one cache line: a hit touches it and struct cpi_table only.
  * I2  A key is in at most one slot of its bucket, and in no other bucket.
  * I3  Samples in == Σ counts in slots + Σ counts in overflow buffers + drained
  *     counts + dropped.
- * I4  One writer. Whoever reads or clears the table stops the writer first.
+ * I4  There is one writer. To read or clear the table, stop the writer first.
  *
- * Ways and replacement are compile-time parameters, so that the simulator can
- * ask SOSP'97 section 5.4's question (6 ways? swap-to-front?) of this very
- * code; everybody else uses the defaults.
+ * The number of ways and the replacement are compile-time parameters. The simulator
+ * uses them to answer the question of SOSP'97 section 5.4 (6 ways? swap-to-front?) with
+ * this code; all others use the defaults.
  */
 #ifndef CPI_KMOD_TABLE_H
 #define CPI_KMOD_TABLE_H
@@ -45,29 +44,28 @@ struct cpi_overflow {
 	uint32_t cap;
 };
 
-/* The state of one CPU: all that a hit reads besides its bucket. */
+/* The state of one CPU. A hit reads only this and its bucket. */
 struct cpi_table {
 	struct cpi_bucket *buckets;
-	uint32_t mask;     /* number of buckets - 1; a power of two less one */
+	uint32_t mask;     /* number of buckets - 1; the number is a power of two */
 	uint32_t next_way; /* the mod-4 counter of section 4.2.1 */
 	struct cpi_overflow overflow[2];
 	uint32_t active;  /* the overflow buffer that evictions go to */
 	uint32_t dropped; /* counts lost because both buffers were full */
-	uint64_t *lost;   /* the same by event, CPI_MAX_EVENTS of them, or NULL */
+	uint64_t *lost;   /* the same by event, CPI_MAX_EVENTS counts, or NULL */
 } __attribute__((aligned(64)));
 
 enum cpi_table_result {
 	CPI_TABLE_HIT,
 	CPI_TABLE_INSERT,  /* into an empty slot */
 	CPI_TABLE_EVICT,   /* an entry went to the overflow buffer */
-	CPI_TABLE_FILLED,  /* ... and that was its last place: drain it */
+	CPI_TABLE_FILLED,  /* the same, and the buffer is full now: drain it */
 	CPI_TABLE_DROPPED, /* no room: the evicted entry's count is in dropped */
 };
 
 /*
- * Multiplicative mixing of both key words; the multipliers are odd constants
- * without structure (from splitmix64). The upper half of the product is the
- * well-mixed one.
+ * Mixes both key words by multiplication with odd random constants (from splitmix64).
+ * The upper half of the product is used, because it depends on all bits.
  */
 static inline uint32_t cpi_table_hash(uint64_t word0, uint64_t who)
 {
@@ -99,8 +97,9 @@ static inline enum cpi_table_result cpi_table_spill(struct cpi_table *t,
 }
 
 /*
- * Compilers do not by themselves, and the loop's own work would be half of a hit. A BPF
- * program is in no cache when it runs: there, lines of code are dearer than the loop.
+ * Unrolls the loop over the ways: compilers do not, and the loop would take half the
+ * time of a hit. The code of a BPF program is rarely in the cache when it runs, so
+ * there short code is faster, and the loop stays.
  */
 #ifdef __bpf__
 #define CPI_TABLE_UNROLL _Pragma("nounroll")
@@ -115,8 +114,8 @@ static inline enum cpi_table_result cpi_table_spill(struct cpi_table *t,
 #define CPI_TABLE_DIFFERENT 0x80000000ffffffffULL
 
 /*
- * The common case of cpi_table_add(), small enough for an interrupt. Returns
- * whether it was it; else nothing has changed.
+ * The common case of cpi_table_add(): adds 1 to an existing entry. Returns whether
+ * there was one; otherwise nothing has changed.
  */
 static inline int cpi_table_hit(struct cpi_bucket *b, uint64_t word0, uint64_t who)
 {
@@ -141,9 +140,9 @@ static inline int cpi_table_hit(struct cpi_bucket *b, uint64_t word0, uint64_t w
 }
 
 /*
- * The rest of it: the sample joins no entry, or one with a huge count. Makes it a
- * place. Returns CPI_TABLE_EVICT if *evicted now has an entry that wants to be
- * spilt, else CPI_TABLE_HIT or CPI_TABLE_INSERT.
+ * The rare case of cpi_table_add(): no entry has the key, or the entry's count is huge.
+ * Makes a slot for the sample. Returns CPI_TABLE_EVICT if *evicted has an entry that
+ * must go to an overflow buffer, otherwise CPI_TABLE_HIT or CPI_TABLE_INSERT.
  */
 static inline enum cpi_table_result cpi_table_place(struct cpi_bucket *b,
 						    uint64_t word0, uint64_t who,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * window.h - follows a program forward from where it was interrupted
+ * window.h - interprets the next instructions of an interrupted program
  *
- * SOSP'97 section 7 names "instruction interpretation" as the way to more than one
- * program counter from an interrupt. Here one micro-op (abi/uop.h) at a time is
- * interpreted from the interrupted registers, over the program's memory, which is
- * only read. One header for the BPF program, the kernel module and user space.
+ * SOSP'97 section 7 proposes "instruction interpretation" to get more than one program
+ * counter from an interrupt. This interpreter starts from the interrupted registers and
+ * executes one micro-op (abi/uop.h) at a time. It reads the program's memory and never
+ * writes it. The BPF program, the kernel module and user space share this header.
  *
  * The includer defines, before it includes this:
  *
@@ -31,15 +31,15 @@
  *           ;
  *   cpi_window_finish(s);
  *
- * W1  A path is the program's own, or the window ends before it: what is not known
- *     is tracked as such, and no jump is decided, no target taken and no store placed
- *     by it.
- * W2  Bounded: each step does one read of memory at most and no loops; a window has
+ * W1  A window only has jumps that the program itself would take; otherwise it ends
+ *     before. Unknown values are marked, and never decide a jump, a jump's target or
+ *     the address of a store.
+ * W2  Bounded: a step has at most one read of memory and no loop. A window has at most
  *     max instructions, max_reads reads and the includer's number of steps.
  * W3  Whatever micro-ops, registers and memory hold, all accesses stay inside *s.
  *
- * What W1 rests on: other threads and the kernel do not change the memory meanwhile,
- * no signal comes, and what the window stores to could be written.
+ * W1 assumes that other threads and the kernel do not change the memory meanwhile, that
+ * no signal arrives, and that the program may write where the window stores.
  */
 #ifndef CPI_KMOD_WINDOW_H
 #define CPI_KMOD_WINDOW_H
@@ -83,7 +83,7 @@ CPI_WINDOW_INLINE void cpi_window_begin(struct cpi_window_state *s, uint32_t max
 	s->blur_end = 0;
 }
 
-/* Where the next instruction's micro-ops are. Returns 1 at the window's end. */
+/* Finds the micro-ops of the next instruction. Returns 1 at the window's end. */
 CPI_WINDOW_INLINE int cpi_window_resolve(struct cpi_window_state *s,
 					 CPI_WINDOW_CONTEXT ctx)
 {
@@ -139,7 +139,7 @@ CPI_WINDOW_INLINE uint32_t cpi_window_load(struct cpi_window_state *s,
 	return 0;
 }
 
-/* A register's value of that size, and its unknown bytes. */
+/* The low bytes of a register, as many as size says, and which of them are unknown. */
 CPI_WINDOW_INLINE uint64_t cpi_window_register(const struct cpi_window_state *s,
 					       unsigned int reg, unsigned int size,
 					       uint32_t high, uint32_t *unknown)
@@ -198,7 +198,7 @@ CPI_WINDOW_INLINE uint32_t cpi_window_operands(struct cpi_window_state *s,
 	return 0;
 }
 
-/* push, and what calls push. */
+/* The store of push and of calls. */
 CPI_WINDOW_INLINE void cpi_window_push(struct cpi_window_state *s,
 				       struct cpi_window_op *o, uint64_t value)
 {
@@ -279,7 +279,7 @@ CPI_WINDOW_INLINE void cpi_window_arithmetic(struct cpi_window_state *s,
 		o->written &= ~CPI_FLAG_C;
 }
 
-/* Where the condition does not hold, the flags are the instruction's own. */
+/* If the condition does not hold, the flags are those of the instruction's imm. */
 CPI_WINDOW_INLINE void cpi_window_compare_if(struct cpi_window_state *s,
 					     const struct cpi_uop *u,
 					     struct cpi_window_op *o)
@@ -320,7 +320,10 @@ CPI_WINDOW_INLINE void cpi_window_logic(const struct cpi_uop *u,
 	o->written = CPI_FLAG_ALL;
 }
 
-/* What rep stores: one range for all, which may be more than was written. */
+/*
+ * Marks memory that rep wrote as unknown: one range for all of it, which may be larger
+ * than what was written.
+ */
 CPI_WINDOW_INLINE uint32_t cpi_window_blur(struct cpi_window_state *s,
 					   const struct cpi_window_op *o)
 {
@@ -339,7 +342,7 @@ CPI_WINDOW_INLINE uint32_t cpi_window_blur(struct cpi_window_state *s,
 	return 0;
 }
 
-/* Computes the result of what is no jump. Returns an end, or 0. */
+/* Computes the result of a micro-op that is no jump. Returns an end, or 0. */
 CPI_WINDOW_INLINE uint32_t cpi_window_compute(struct cpi_window_state *s,
 					      const struct cpi_uop *u,
 					      struct cpi_window_op *o)
@@ -564,11 +567,11 @@ CPI_WINDOW_INLINE uint32_t cpi_window_results(struct cpi_window_state *s,
 				      o->unknown & o->bytes);
 }
 
-/* Where a jump leads. */
+/* Where execution continues. */
 enum cpi_window_go {
-	CPI_WINDOW_ON,   /* to the micro-op behind it */
-	CPI_WINDOW_NEAR, /* to the one that it names, if it does */
-	CPI_WINDOW_FAR,  /* to next, which is to be looked up */
+	CPI_WINDOW_ON,   /* at the next micro-op */
+	CPI_WINDOW_NEAR, /* at the micro-op that the jump names, if it does */
+	CPI_WINDOW_FAR,  /* at the address next, which must be looked up */
 };
 
 CPI_WINDOW_INLINE uint32_t cpi_window_conditional(struct cpi_window_state *s,
@@ -605,7 +608,7 @@ CPI_WINDOW_INLINE uint32_t cpi_window_indirect(struct cpi_window_state *s,
 	return 0;
 }
 
-/* Jumps of all kinds: what *go is to be. Returns an end, or 0. */
+/* Executes a jump of any kind; sets *go. Returns an end, or 0. */
 CPI_WINDOW_INLINE uint32_t cpi_window_jump(struct cpi_window_state *s,
 					   const struct cpi_uop *u,
 					   const struct cpi_window_op *o, uint32_t *go)

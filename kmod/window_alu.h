@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * window_alu.h - what micro-ops compute: integers, shifts, bits, and flags
+ * window_alu.h - micro-ops on integers, shifts, bits and flags
  *
- * Part of kmod/window.h. Unknown values are tracked: each value has a mask of its
- * unknown bytes, each flag a bit. Flags that the manuals call undefined are unknown,
- * whatever a machine does.
+ * Part of kmod/window.h. Each value has a mask of its unknown bytes, and each flag has
+ * a bit. Flags that the manuals call undefined are unknown, whatever a CPU does.
  */
 #ifndef CPI_KMOD_WINDOW_ALU_H
 #define CPI_KMOD_WINDOW_ALU_H
 
 #include "kmod/window_memory.h"
 
-/* One micro-op under way. */
+/* A micro-op that is being executed. */
 struct cpi_window_op {
 	uint64_t address;
 	uint64_t a; /* of the op's size, zero-extended */
-	uint64_t b; /* of the source's */
+	uint64_t b; /* of the source's size */
 	uint64_t result;
 	uint64_t carry; /* 0 or 1 */
 	uint64_t overflow;
@@ -24,14 +23,14 @@ struct cpi_window_op {
 	uint32_t unknown_b;
 	uint32_t unknown;   /* of the result */
 	uint32_t written;   /* flags that the result sets */
-	uint32_t undefined; /* flags that are unknown then */
-	uint32_t bytes;     /* that a store has */
+	uint32_t undefined; /* flags that are unknown afterwards */
+	uint32_t bytes;     /* bytes that a store writes */
 	uint32_t size;      /* log2 */
 };
 
 #define CPI_FLAG_CO (CPI_FLAG_C | CPI_FLAG_O)
 
-/* Flags of a value that is at hand. */
+/* Sets the flags to a given value. */
 CPI_WINDOW_INLINE void cpi_window_set_flags(struct cpi_window_state *s,
 					    const struct cpi_uop *u, uint32_t flags,
 					    uint32_t written, uint32_t unknown)
@@ -119,7 +118,7 @@ CPI_WINDOW_INLINE uint32_t cpi_cond_holds(uint32_t flags, unsigned int cond)
 	return (holds ^ cond) & 1;
 }
 
-/* Whether cond holds: 0, 1, or 2 where nobody knows. */
+/* Whether cond holds: 0 no, 1 yes, 2 unknown. */
 CPI_WINDOW_INLINE uint32_t cpi_window_cond(const struct cpi_window_state *s,
 					   unsigned int cond)
 {
@@ -301,7 +300,7 @@ CPI_WINDOW_INLINE void cpi_window_shift(struct cpi_window_op *o, unsigned int op
 	int64_t number;
 
 	cpi_window_mix(o);
-	if (!count) { /* leaves the flags alone, if that is known */
+	if (!count) { /* does not change the flags, if count is known */
 		o->result = o->a;
 		o->undefined = o->unknown_b ? CPI_FLAG_ALL : 0;
 		return;
@@ -334,7 +333,7 @@ CPI_WINDOW_INLINE void cpi_window_shift(struct cpi_window_op *o, unsigned int op
 		o->undefined = CPI_FLAG_ALL;
 }
 
-/* shld and shrd of 4 and 8 bytes; others are not translated. */
+/* shld and shrd of 4 and 8 bytes. Those of other sizes are not translated. */
 CPI_WINDOW_INLINE void cpi_window_shift_double(struct cpi_window_op *o, unsigned int op,
 					       uint64_t by)
 {
@@ -417,7 +416,7 @@ CPI_WINDOW_INLINE unsigned int cpi_count_bits(uint64_t value)
 	return (unsigned int)(value * 0x0101010101010101ULL >> 56);
 }
 
-/* Counts of b's bits, which set flags as no other do. */
+/* Instructions that count bits of b. Each sets flags in its own way. */
 CPI_WINDOW_INLINE void cpi_window_scan(struct cpi_window_state *s,
 				       const struct cpi_uop *u, struct cpi_window_op *o)
 {

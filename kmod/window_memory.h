@@ -9,9 +9,9 @@
  * empties the table without touching it.
  *
  * M1  A byte that a window stored is never read from memory again.
- * M2  What cannot be kept (no free place within the probes) ends the window.
- * M3  Different addresses are different places. So tagged addresses, of which hardware
- *     ignores the upper byte, end the window.
+ * M2  A store that finds no free slot within the probes ends the window.
+ * M3  Different addresses are different memory. So tagged addresses, whose upper byte
+ *     hardware ignores, end the window.
  */
 #ifndef CPI_KMOD_WINDOW_MEMORY_H
 #define CPI_KMOD_WINDOW_MEMORY_H
@@ -37,8 +37,8 @@
 #endif
 
 /*
- * What bounds a number behind this stays in the code, though the compiler knows that it
- * is bounded: verifiers before Linux 6.8 forget bounds when numbers are joined by "or".
+ * Keeps a later bound check in the code that the compiler would remove as redundant:
+ * verifiers before Linux 6.8 forget the bounds of a number after a bitwise or.
  */
 #define CPI_WINDOW_HIDE(number) asm volatile("" : "+r"(number))
 
@@ -55,7 +55,7 @@ CPI_WINDOW_INLINE uint8_t cpi_size_bytes(unsigned int size)
 	return (uint8_t)((1u << (1u << (size & 3))) - 1);
 }
 
-/* A mask of bits, eight for each of a mask of bytes. */
+/* Expands a mask of bytes to a mask of bits. */
 CPI_WINDOW_INLINE uint64_t cpi_byte_bits(uint64_t bytes)
 {
 	const uint64_t low7 = 0x7f7f7f7f7f7f7f7fULL;
@@ -65,7 +65,7 @@ CPI_WINDOW_INLINE uint64_t cpi_byte_bits(uint64_t bytes)
 	return (one >> 7 & 0x0101010101010101ULL) * 255;
 }
 
-/* Two such addresses may be one place; without tags they are the kernel's, or none. */
+/* Whether an address has a tag. Two tagged addresses may be the same memory. */
 CPI_WINDOW_INLINE int cpi_is_tagged(uint64_t address)
 {
 	return address >> 56 != 0;
@@ -78,7 +78,7 @@ CPI_WINDOW_INLINE uint32_t cpi_window_hash(uint64_t word)
 
 _Static_assert(CPI_WINDOW_STORES == 1 << (64 - 57), "the hash picks any store");
 
-/* The entry of a word that was stored to, or NULL. */
+/* The store-table entry of a word, or NULL if the window did not store to it. */
 CPI_WINDOW_INLINE struct cpi_window_store *cpi_window_stored(struct cpi_window_state *s,
 							     uint64_t word)
 {
@@ -98,7 +98,7 @@ CPI_WINDOW_INLINE struct cpi_window_store *cpi_window_stored(struct cpi_window_s
 	return NULL;
 }
 
-/* The same, or a new one; NULL if there is no place. */
+/* The same, but makes a new entry if there is none; NULL if there is no free slot. */
 CPI_WINDOW_INLINE struct cpi_window_store *cpi_window_place(struct cpi_window_state *s,
 							    uint64_t word)
 {
@@ -124,13 +124,13 @@ CPI_WINDOW_INLINE struct cpi_window_store *cpi_window_place(struct cpi_window_st
 	return NULL;
 }
 
-/* A line of 64 bytes, by a bit that it shares with others. */
+/* The bit of a line of 64 bytes; several lines share a bit. */
 CPI_WINDOW_INLINE uint64_t cpi_window_line_bit(uint64_t address)
 {
 	return 1ULL << (address >> 6 & 63);
 }
 
-/* Stores the bytes of value that the mask has. Returns an end, or 0. */
+/* Stores the bytes of value that are set in the mask. Returns an end, or 0. */
 CPI_WINDOW_INLINE uint32_t cpi_window_store_bytes(struct cpi_window_state *s,
 						  uint64_t address, uint64_t value,
 						  uint32_t bytes, uint32_t unknown)
@@ -165,7 +165,7 @@ CPI_WINDOW_INLINE uint32_t cpi_window_store_bytes(struct cpi_window_state *s,
 	return 0;
 }
 
-/* What the window itself stored of the size bytes at address. */
+/* The bytes at an address that the window itself has stored. */
 struct cpi_window_own {
 	uint64_t value;
 	uint32_t valid;

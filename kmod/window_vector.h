@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * window_vector.h - what micro-ops compute: vectors, 64 bits at a time
+ * window_vector.h - micro-ops on vectors, 64 bits at a time
  *
- * Part of kmod/window.h. Library code that scans strings decides its jumps by vector
- * compares, so these must be exact. An element's answer stands in its top bit first,
- * computed for all elements of the word at once.
+ * Part of kmod/window.h. String functions of libraries decide their jumps by vector
+ * compares, so these must be exact. A compare computes all elements of a word at once,
+ * with each element's result in its top bit.
  */
 #ifndef CPI_KMOD_WINDOW_VECTOR_H
 #define CPI_KMOD_WINDOW_VECTOR_H
@@ -26,7 +26,7 @@ CPI_WINDOW_INLINE uint64_t cpi_top_bits(unsigned int size)
 	}
 }
 
-/* Elements of ones where their top bit is set in top. */
+/* Sets all bits of each element whose top bit is set in top. */
 CPI_WINDOW_INLINE uint64_t cpi_whole_elements(uint64_t top, unsigned int size)
 {
 	return (top >> ((8u << (size & 3)) - 1)) * cpi_size_bits(size);
@@ -42,7 +42,10 @@ CPI_WINDOW_INLINE uint64_t cpi_elements_subtract(uint64_t a, uint64_t b, uint64_
 	return ((a | top) - (b & ~top)) ^ ((a ^ ~b) & top);
 }
 
-/* Unsigned; signed, if both have their top bits inverted. */
+/*
+ * Compares elements as unsigned numbers; as signed ones if the caller has inverted all
+ * top bits.
+ */
 CPI_WINDOW_INLINE uint64_t cpi_elements_less(uint64_t a, uint64_t b, uint64_t top)
 {
 	const uint64_t difference = cpi_elements_subtract(a, b, top);
@@ -93,7 +96,7 @@ CPI_WINDOW_INLINE uint64_t cpi_elements_compare(uint64_t a, uint64_t b,
 	return what & 4 ? holds ^ top : holds;
 }
 
-/* Adds bits to reg[dst], which the first ones clear. */
+/* Adds bits to reg[dst]; the first ones clear it before. */
 CPI_WINDOW_INLINE void cpi_window_add_bits(struct cpi_window_state *s,
 					   const struct cpi_uop *u,
 					   struct cpi_window_op *o, uint64_t bits,
@@ -141,7 +144,9 @@ CPI_WINDOW_INLINE void cpi_window_duplicate(const struct cpi_uop *u,
 	cpi_window_mix(o);
 }
 
-/* Every second element of the result is one of a, the others are b's. */
+/*
+ * Moves the elements of half apart, so that every second element of the result is free.
+ */
 CPI_WINDOW_INLINE uint64_t cpi_spread_elements(uint64_t half, unsigned int size)
 {
 	if (size < 2)
@@ -234,7 +239,7 @@ CPI_WINDOW_INLINE void cpi_window_select(const struct cpi_window_state *s,
 		o->unknown = 0xff;
 }
 
-/* What fcmp says where ucomisd says flags. */
+/* Converts flags of ucomisd to those of fcmp. */
 CPI_WINDOW_INLINE uint32_t cpi_flags_of_fcmp(uint32_t flags)
 {
 	if (flags & CPI_FLAG_P)
@@ -286,7 +291,10 @@ CPI_WINDOW_INLINE void cpi_window_test_masks(struct cpi_window_state *s,
 			     o->unknown ? CPI_FLAG_Z | CPI_FLAG_C : 0);
 }
 
-/* After vzeroupper they are 0, but nobody asks. */
+/*
+ * Marks the upper halves of vectors as unknown (after vzeroupper they are 0, but this
+ * is never needed).
+ */
 CPI_WINDOW_INLINE void cpi_window_forget_upper(struct cpi_window_state *s)
 {
 	unsigned int i;
