@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * answer.h - sends a reply: headers, compression, conditions and ranges
+ * answer.h - sends a reply, with HTTP headers, compression, conditions and ranges
  *
- * Every answer has the headers that keep a browser from running, embedding or guessing
- * anything.
+ * Every answer has headers that forbid the browser to run scripts of others, to embed
+ * the page, and to guess a content type.
  */
 #ifndef CPI_WEB_ANSWER_H
 #define CPI_WEB_ANSWER_H
@@ -13,14 +13,16 @@
 
 #include "web/reply.h"
 
-/* What is said beside the reply; NULL where there is nothing. */
+/* What an answer has besides the reply. Members may be NULL. */
 struct answer_extra {
-	const char *name, *value; /* a header more */
-	const char *file;         /* the browser is to save it under this name */
-	bool close;               /* the connection is closed behind the answer */
+	const char *name, *value; /* an additional header */
+	const char *file;         /* the browser saves the answer under this name */
+	bool close;               /* the connection is closed after the answer */
 };
 
-/* Queues the reply. MHD_NO when out of memory: the connection is closed. */
+/*
+ * Queues the reply. Returns MHD_NO when out of memory; then the connection is closed.
+ */
 enum MHD_Result answer_send(struct MHD_Connection *mhd, struct reply *reply,
 			    const struct answer_extra *extra);
 

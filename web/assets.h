@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * assets.h - the files of the page, which are in the program
+ * assets.h - the files of the page, which are embedded in the program
  */
 #ifndef CPI_WEB_ASSETS_H
 #define CPI_WEB_ASSETS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cache.h - answers that were given, the newest looks first
+ * cache.h - a cache of answers, sorted by last use
  *
- * The bytes of all answers stay below a bound; the one that was asked for least lately
- * goes first.
+ * The bytes of all answers stay below a limit; the least recently used answer is
+ * removed first.
  */
 #ifndef CPI_WEB_CACHE_H
 #define CPI_WEB_CACHE_H
@@ -19,10 +19,13 @@ struct cache {
 	uint64_t nr_hits, nr_misses;
 };
 
-/* The answer, which is the cache's; NULL if it is not there. */
+/* The answer, which the cache owns; NULL if there is none. */
 struct reply *cache_find(struct cache *c, const struct job_key *key);
 
-/* Keeps an answer that is not there; takes a reference. Nothing if memory is short. */
+/*
+ * Adds an answer that is not in the cache, and takes a reference. Does nothing if there
+ * is no memory.
+ */
 void cache_put(struct cache *c, const struct job_key *key, struct reply *reply);
 void cache_clear(struct cache *c); /* of all answers */
 void cache_fini(struct cache *c);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * content.h - bytes that are sent, compressed while they are in memory
+ * content.h - the bytes of answers, kept compressed in memory
  *
- * A content is written once, piece by piece, and then read by any number of answers. It
- * is shared by counting references. In memory is only its gzip form. An answer in plain
- * form decompresses as it is sent, so it takes the same memory however large it is.
+ * A content is written once, piece by piece, and then any number of answers read it. It
+ * is reference-counted. Memory has only its gzip form. If a client does not accept
+ * gzip, the answer is decompressed while it is sent, so its memory does not depend on
+ * its size.
  */
 #ifndef CPI_WEB_CONTENT_H
 #define CPI_WEB_CONTENT_H
@@ -20,8 +21,8 @@ struct content {
 	const uint8_t *gzip;
 	size_t nr_gzip;
 	uint64_t size;              /* in plain form */
-	char tag[CONTENT_TAG_SIZE]; /* for ETag: the same for the same bytes only */
-	uint8_t *own;               /* gzip where this content frees it; or NULL */
+	char tag[CONTENT_TAG_SIZE]; /* for ETag: equal only for equal bytes */
+	uint8_t *own; /* the gzip form if this content owns it, otherwise NULL */
 };
 
 void content_take(struct content *c);
@@ -37,7 +38,9 @@ void content_writer_free(struct content_writer *w); /* accepts NULL */
 int content_write(struct content_writer *w, const void *data, size_t size,
 		  size_t max_gzip);
 
-/* Ends w, which is still to be freed: a new content with one reference. 0 or -ENOMEM.
+/*
+ * Makes a new content, with one reference, from what was written. The caller still
+ * frees w. Returns 0 or -ENOMEM.
  */
 int content_finish(struct content_writer *w, struct content **out);
 
@@ -45,18 +48,18 @@ int content_finish(struct content_writer *w, struct content **out);
 size_t content_writer_bytes(const struct content_writer *w);
 
 /*
- * A new content of bytes in gzip form that stay where they are. 0, -ENOMEM, or -EBADMSG
- * if they are no gzip file.
+ * Makes a new content from bytes in gzip form, which must stay in place. Returns 0,
+ * -ENOMEM, or -EBADMSG if they are no gzip file.
  */
 int content_of_gzip(const uint8_t *gzip, size_t size, struct content **out);
 
 struct content_reader;
 
-/* Reads c, which it takes a reference of, from offset. NULL when out of memory. */
+/* A reader of c from offset on; it takes a reference. NULL when out of memory. */
 struct content_reader *content_reader_new(struct content *c, uint64_t offset);
 void content_reader_free(struct content_reader *r); /* accepts NULL */
 
-/* Up to size bytes; 0 at the end; -ENOMEM or -EBADMSG. */
+/* Reads up to size bytes. Returns their number, 0 at the end; -ENOMEM or -EBADMSG. */
 ssize_t content_read(struct content_reader *r, void *data, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * header.h - reads the headers that the server looks at
+ * header.h - parses the headers that the server uses
  */
 #ifndef CPI_WEB_HEADER_H
 #define CPI_WEB_HEADER_H
@@ -13,23 +13,23 @@
 
 /*
  * Whether a Host header names this server: localhost, 127.0.0.1, [::1] or one of names,
- * in any case of letters. A web page of another origin that has its name resolve to
- * this machine (DNS rebinding) sends its own name. With port above 0 the first three
- * need that port, which is 80 where none is given.
+ * in upper or lower case. This check stops DNS rebinding, where the name of a hostile
+ * page resolves to this machine: the browser then sends that name. If port is above 0,
+ * the first three must have this port; a header without a port has port 80.
  */
 bool header_host_is_ours(const char *host, unsigned int port,
 			 const struct text_list *names);
 
-/* Whether Accept-Encoding (or NULL) takes gzip. */
+/* Whether the client accepts gzip, by its Accept-Encoding (or NULL). */
 bool header_accepts_gzip(const char *value);
 
-/* Whether If-None-Match names the tag, which is without quotes, or is "*". */
+/* Whether If-None-Match is "*" or contains the tag; tag is without quotes. */
 bool header_names_tag(const char *value, const char *tag);
 
 /*
- * Reads "bytes=FROM-TO", one range of size bytes. Returns 0; -EINVAL for a header that
- * is to be ignored (several ranges, other units); -ERANGE if the range has no byte. On
- * failure the outputs are untouched.
+ * Parses "bytes=FROM-TO", one range of a content of size bytes. Returns 0; -EINVAL for
+ * a header that must be ignored (several ranges, other units); -ERANGE if the range is
+ * empty. On failure the outputs are untouched.
  */
 int header_range(const char *value, uint64_t size, uint64_t *from, uint64_t *nr);
 
@@ -41,7 +41,7 @@ int header_range(const char *value, uint64_t size, uint64_t *from, uint64_t *nr)
 int header_basic(const char *value, char *out, size_t size, const char **user,
 		 const char **password);
 
-/* Whether both are the same; takes as long wherever they differ. */
+/* Whether both are equal. Its time does not depend on where they differ. */
 bool header_is_secret(const char *given, const char *secret);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job.h - reports made by child processes, some at a time
+ * job.h - runs reports in child processes, a limited number at a time
  *
- * A job is one question: the arguments of cpi, which a child executes, confined
- * (confine.h). Those who ask the same question while it runs share it. At most
- * max_running run and max_queued wait; more are refused. One status, or a name of
- * content, may run beside them. A job is killed when nobody waits for it any more, when
- * its time is over, or when it prints too much. It keeps its place until its process
- * has ended. What it has started ends with it.
+ * A job runs cpi with the arguments of one question, in a confined child process
+ * (confine.h). If the same question is asked while its job runs, both share the job. At
+ * most max_running jobs run and max_queued wait; further ones are refused. In addition,
+ * one job for a status or a stamp may run. A job is killed when no client waits for it
+ * any more, when its time is over, or when it prints too much. It counts as running
+ * until its process has ended. Processes that it has started are killed with it.
  */
 #ifndef CPI_WEB_JOB_H
 #define CPI_WEB_JOB_H
@@ -21,7 +21,9 @@
 
 #define JOB_KEY_SIZE 32
 
-/* What a question is and what its answer depends on: equal keys have the same answer.
+/*
+ * A hash of a question and of all that its answer depends on: equal keys have equal
+ * answers.
  */
 struct job_key {
 	uint8_t bytes[JOB_KEY_SIZE];
@@ -31,19 +33,21 @@ struct jobs_config {
 	const char *cpi;             /* the program */
 	const char *socket;          /* cpid's, or NULL */
 	const char *folder;          /* for temporary files, or NULL */
-	const struct text_list *dbs; /* that cpi reads */
+	const struct text_list *dbs; /* the databases that cpi reads */
 	unsigned int max_running, max_queued;
 	uint64_t max_memory;     /* of a child, in bytes */
-	uint64_t max_gzip;       /* bytes that an answer may have in gzip form */
+	uint64_t max_gzip;       /* limit of an answer's gzip form, in bytes */
 	bool no_source;          /* reports read no source files */
-	unsigned int patience_s; /* CPU time and elapsed time */
+	unsigned int patience_s; /* limit of CPU time and of elapsed time */
 };
 
-/* One that waits for an answer. */
+/* A request that waits for an answer. */
 struct job_waiter {
 	struct job_waiter *next;
 	struct job *job; /* NULL: it does not wait */
-	/* Called once, unless it leaves; reply is the job's, NULL when out of memory.
+	/*
+	 * Called once, unless the waiter leaves before. The job owns reply, which is
+	 * NULL when out of memory.
 	 */
 	void (*done)(struct job_waiter *w, struct reply *reply);
 };
@@ -51,30 +55,31 @@ struct job_waiter {
 struct jobs {
 	const struct jobs_config *config;
 	struct loop *loop;
-	struct job
-		*first; /* in the order of arrival; the running ones are among them */
+	struct job *first; /* all jobs, in the order of arrival */
 	unsigned int nr_running, nr_queued;
 	uint64_t nr_done, nr_failed, nr_cancelled, nr_refused;
-	/* Called before the waiters are: an answer that may be kept. */
+	/* Called with an answer that may be cached, before the waiters' functions. */
 	void (*finished)(struct jobs *jobs, const struct job_key *key,
 			 struct reply *reply);
 };
 
-/* Takes over call. 0; -EBUSY when too many wait; -ENOMEM. On failure call is ended. */
+/*
+ * Asks a question, and takes over call. Returns 0; -EBUSY if too many jobs wait; or
+ * -ENOMEM. On failure call is ended.
+ */
 int jobs_ask(struct jobs *jobs, const struct job_key *key, struct api_call *call,
 	     struct job_waiter *w);
 
-/* w waits no longer. */
+/* The request does not wait any longer. */
 void jobs_leave(struct job_waiter *w);
 
-/* Ends jobs whose time is over; to be called once a second. */
+/* Ends jobs whose time is over. Call it once a second. */
 void jobs_tick(struct jobs *jobs, uint64_t now_ns);
 
-/* The options have changed: answers to questions of before are only for their waiters.
- */
+/* The options have changed: answers of jobs that run now are not cached. */
 void jobs_options_changed(struct jobs *jobs);
 
-/* Ends all; waiters get no reply. */
+/* Ends all jobs; waiters get no reply. */
 void jobs_fini(struct jobs *jobs);
 
 #endif

@@ -10,8 +10,8 @@
 #include "web/server.h"
 
 /*
- * Sockets that the service manager hands over (sd_listen_fds(3)): up to max of them.
- * The number, which is 0 if there are none, or -errno; logged.
+ * Gets up to max sockets from the service manager (sd_listen_fds(3)). Returns their
+ * number, which may be 0, or -errno, logged.
  */
 int listen_inherited(struct server_socket *out, int max);
 

@@ -16,15 +16,15 @@ struct web_options {
 	struct server_config server;
 	const char *listen; /* NULL: sockets of the service manager, or the default */
 	const char *passwords;            /* a file, or NULL */
-	struct tls_files tls;             /* certificate and key, or neither */
+	struct tls_files tls;             /* certificate and key, or both NULL */
 	bool check;                       /* only check the options */
 	bool open;                        /* show the page in a browser */
-	struct service_settings settings; /* whose values the strings above are */
+	struct service_settings settings; /* owns the strings above */
 };
 
 /*
- * Fills *o, as service_options_read() does with the section [cpi-web].
- * web_options_fini() is due in each case.
+ * Fills in *o with service_options_read(), from the section [cpi-web]. Call
+ * web_options_fini() also after a failure.
  */
 int web_options_read(int argc, char **argv, struct web_options *o);
 void web_options_fini(struct web_options *o);
@@ -33,8 +33,8 @@ void web_options_fini(struct web_options *o);
 const struct service_program *web_options_program(void);
 
 /*
- * Takes the values that can change while it runs from now, which is left to be freed. 0
- * or a negative error; then some strings of o are no longer there.
+ * Takes from now the values that can change while the server runs; the caller still
+ * frees now. Returns 0 or a negative error; then some strings of o are invalid.
  */
 int web_options_take(struct web_options *o, struct web_options *now);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * server.h - the server: listens, answers, until it is told to stop
+ * server.h - the server: listens and answers until a signal stops it
  *
- * One thread. Reports are made by children (job.h), so no request keeps another
- * waiting. Bounds: connections (conn.h), children and questions (job.h), kept answers
- * (cache.h).
+ * The server has one thread. Child processes make the reports (job.h), so no request
+ * delays another. Connections (conn.h), children and waiting questions (job.h) and
+ * cached answers (cache.h) are bounded.
  */
 #ifndef CPI_WEB_SERVER_H
 #define CPI_WEB_SERVER_H
@@ -26,11 +26,13 @@ struct server_socket {
 
 struct server_config {
 	struct text_list dbs;   /* at least one */
-	struct text_list hosts; /* names of this server besides the loopback's */
-	const char *token;      /* the first part of each path without TLS, or NULL */
-	struct tls *tls; /* all ports have it; NULL: none has. New ones replace it */
-	const struct tls_files *tls_files; /* that it is read from again */
-	struct passwords *passwords;       /* who may ask with TLS; or NULL */
+	struct text_list hosts; /* names of this server other than the loopback's */
+	const char *token;      /* without TLS, each path must begin with it; or NULL */
+	struct tls *tls; /* used on all ports; NULL: no TLS. A renewed certificate
+			    replaces it */
+	const struct tls_files *
+		tls_files; /* the files of tls, which are read again when they change */
+	struct passwords *passwords; /* the users who may connect with TLS; or NULL */
 	struct jobs_config jobs;
 	struct conns_config conns;
 	uint64_t cache_bytes;
@@ -43,16 +45,16 @@ struct server_config {
 struct server;
 
 /*
- * Takes over the sockets on success. 0 or -errno; logged. config must stay;
- * server_run() says what of it may change.
+ * On success takes over the sockets. Returns 0 or -errno, logged. config must stay
+ * valid; server_run() says which parts may change.
  */
 int server_new(const struct server_config *config, struct server **out);
 void server_free(struct server *s); /* accepts NULL */
 
 /*
- * Serves until a signal (service/signals.h) says to end. SIGHUP calls reload, which may
- * change the configuration but for sockets, TLS and users. 0 or a negative error, also
- * of reload.
+ * Serves until a signal (service/signals.h) ends it. SIGHUP calls reload, which may
+ * change the configuration except sockets, TLS and users. Returns 0 or a negative
+ * error, also that of reload.
  */
 int server_run(struct server *s, int signals, int (*reload)(void *ctx), void *ctx);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * server_private.h - what the server's files share
+ * server_private.h - shared by the files that implement server.h
  */
 #ifndef CPI_WEB_SERVER_PRIVATE_H
 #define CPI_WEB_SERVER_PRIVATE_H
@@ -18,7 +18,7 @@
 
 #define SERVER_MAX_ASSETS 64
 
-/* Connections with one certificate. */
+/* The connections that use one certificate. */
 struct server_daemon {
 	struct MHD_Daemon *daemon;
 	struct watch watch;
@@ -28,7 +28,7 @@ struct server_daemon {
 struct server_listener {
 	struct server *server;
 	struct server_daemon now,
-		former; /* former: of the certificate before, or NULL */
+		former; /* former: connections with the previous certificate, or NULL */
 	int fd;
 	unsigned int port;
 	bool has_tls;
@@ -41,40 +41,42 @@ struct server {
 	struct conns conns;
 	struct logins logins;
 	struct cache cache;
-	struct tls former_tls; /* of the listeners' former daemons */
-	uint64_t renew_ns;     /* when certificates are tried again; 0: they worked */
+	struct tls former_tls; /* the TLS data of the former daemons */
+	uint64_t renew_ns; /* when to load the certificates again after a failure; 0: no
+			      failure */
 	struct server_listener listener[SERVER_MAX_SOCKETS];
 	int nr_listeners;
-	bool is_ending; /* no request is answered, or waits, any more */
-	struct reply *asset[SERVER_MAX_ASSETS]; /* as assets[] */
+	bool is_ending; /* the server ends: no request is answered or waits any more */
+	struct reply *asset[SERVER_MAX_ASSETS]; /* in the order of assets[] */
 	struct reply *not_found, *not_allowed;
 	uint64_t started_ns;
 	uint64_t nr_requests, nr_errors;
 };
 
-/* What is done with a job's reply before it is sent. */
+/* The kind of a request: how the reply of its job is used. */
 enum request_kind { REQUEST_REPORT, REQUEST_METRICS, REQUEST_READY };
 
 /* One request, from its first line until it is answered. */
 struct request {
 	struct server_listener *listener;
 	struct MHD_Connection *mhd;
-	char text[TARGET_MAX + 1]; /* its target; target points into it */
+	char text[TARGET_MAX + 1]; /* the target; the member target points into it */
 	bool is_long;              /* the target was longer */
 	bool is_checked;
-	bool is_refused; /* what follows on the connection is not read */
+	bool is_refused; /* the rest of the connection is not read */
 	bool is_gone;    /* the client has closed the connection */
 	bool is_suspended;
 	bool may_ask;     /* the client is known, or need not be */
-	bool is_stamping; /* it waits for the name of its epochs' content */
-	bool was_stamped; /* and does so once */
+	bool is_stamping; /* it waits for the stamp of its epochs */
+	bool was_stamped; /* it has done so, and does not wait again */
 	enum request_kind kind;
 	struct target target;
 	struct job_waiter waiter;
 	struct login_waiter login;
-	struct watch watch; /* of the client's going away, while it waits */
+	struct watch watch; /* notices if the client closes the connection, while the
+			       request waits */
 	struct reply *reply;
-	char file[64]; /* name to save it under, or "" */
+	char file[64]; /* file name for saving the answer, or "" */
 };
 
 /* The functions that MHD calls; cls is the listener. */
@@ -86,8 +88,8 @@ void request_end(void *cls, struct MHD_Connection *mhd, void **request,
 		 enum MHD_RequestTerminationCode why);
 
 /*
- * The reply to a request whose headers were checked: a new reference. NULL: r waits for
- * a job, or, if it does not, memory is out.
+ * Returns the reply to a request whose headers were checked, as a new reference. NULL:
+ * r waits for a job; if r does not wait, out of memory.
  */
 struct reply *route(struct request *r);
 

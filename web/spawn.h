@@ -13,14 +13,14 @@ struct jobs_config;
 
 struct spawned {
 	pid_t pid;
-	int out, err; /* pipes from it; read without waiting */
-	int pidfd;    /* or -errno: then nothing tells of its end */
+	int out, err; /* pipes from the child, not blocking */
+	int pidfd;    /* or -errno; then the child's end is not reported */
 };
 
 /*
- * Has a child execute config->cpi with args, which end with NULL. It gets no descriptor
- * but the pipes, and no environment but what reports need. It leads a process group of
- * its own. 0 or -errno; then there is no child.
+ * Starts a child that executes config->cpi with args, which end with NULL. The child
+ * gets only the pipes as descriptors, and only the environment that reports need. It
+ * leads its own process group. Returns 0 or -errno; then there is no child.
  */
 int spawn_report(const struct jobs_config *config, char *const *args,
 		 struct spawned *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stamp.h - what an answer depends on besides the question
+ * stamp.h - makes the cache key of a call: the question, and the data that its answer
+ * depends on
  */
 #ifndef CPI_WEB_STAMP_H
 #define CPI_WEB_STAMP_H
@@ -10,8 +11,8 @@
 #include "web/job.h"
 
 /*
- * The key of a call whose report depends on nothing but a content, which has a name. It
- * changes every ten minutes of the server's age.
+ * The key of a call whose report depends only on the contents of epochs; content is
+ * their stamp. The key also changes every ten minutes.
  */
 void stamp_content(const struct api_call *call, const char *content, uint64_t age_ns,
 		   struct job_key *key);
@@ -19,7 +20,7 @@ void stamp_content(const struct api_call *call, const char *content, uint64_t ag
 /*
  * The key of a call: a hash of its arguments, the program's version, and the databases
  * as they are now. A commit changes a database's WAL, and with it the key. A database
- * that cannot be looked at counts as none.
+ * that cannot be read counts as missing.
  */
 void stamp_call(const struct api_call *call, const struct text_list *dbs,
 		struct job_key *key);

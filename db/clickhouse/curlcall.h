@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * curlcall.h - libcurl, loaded when a store is named
+ * curlcall.h - loads libcurl when a store is used
  *
- * It brings two dozen other libraries, which every command would take time to load.
+ * libcurl depends on two dozen other libraries, so linking it would slow down every
+ * command.
  */
 #ifndef CPI_DB_CURLCALL_H
 #define CPI_DB_CURLCALL_H
@@ -25,8 +26,8 @@ struct curlcall {
 };
 
 /*
- * Loads the library for good, and initialises it. To be called before there are
- * threads. 0, or -ENOENT, logged.
+ * Loads and initialises the library; it stays loaded. Call it before the program has
+ * threads. Returns 0, or -ENOENT, logged.
  */
 int curlcall_load(struct curlcall *out);
 

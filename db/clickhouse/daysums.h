@@ -2,14 +2,15 @@
 /*
  * daysums.h - a store's sums of whole days and hours, over all hosts
  *
- * A lot is the sums of all complete shipments that begin in a period: a day or an hour
- * of UTC. It carries their number and a hash of their addresses. A report uses a lot
- * only where the shipments that it selects of that period have the same number and
- * hash; so its figures are those of the rows, to the digit, whatever came later or
- * became void.
+ * A lot is the sums of all complete shipments that begin in one period: a day or an
+ * hour of UTC. It contains the number of shipments and a hash of their addresses. A
+ * report uses a lot only if the shipments that it selects in this period have the same
+ * number and the same hash. So its figures are exactly those of the rows, also if
+ * shipments arrived later or became void.
  *
- * A day's lot has samples by offset, by command and by procedure; an hour's, by
- * procedure alone. Hours are for days that have no lot that fits, and make the day's.
+ * The lot of a day has samples by offset, by command and by procedure; the lot of an
+ * hour has samples by procedure only. Lots of hours are used if the day has no valid
+ * lot, and to make the lot of the day.
  */
 #ifndef CPI_DB_CLICKHOUSE_DAYSUMS_H
 #define CPI_DB_CLICKHOUSE_DAYSUMS_H
@@ -20,33 +21,40 @@
 /* A condition on rows of table epoch: they are complete and not void. */
 #define DAYSUMS_VALID " (host, at, nr) NOT IN (SELECT host, at, nr FROM void)"
 
-/* What a row with the address of a shipment is of: a number of days, of hours. */
+/*
+ * The period of a row that has a shipment's address: its number of days, or hours,
+ * since 1970.
+ */
 #define DAYSUMS_DAY  "intDiv(toUInt32(at), 86400)"
 #define DAYSUMS_HOUR "intDiv(toUInt32(at), 3600)"
 
-/* What was made, and removed. */
+/* How many lots were made and removed. */
 struct daysums_made {
-	size_t days, hours, removed; /* removed: lots that no report takes any more */
+	size_t days, hours, removed; /* removed: lots that no report uses any more */
 };
 
 /*
- * Makes lots of the hours and days that ended an hour ago and have none that fits, and
- * removes those that others replaced an hour ago, or that were never completed. 0, or
- * an error of store.h, logged.
+ * Makes lots for hours and days that ended at least an hour ago and have no valid lot.
+ * Removes lots that were replaced at least an hour ago, and lots that were never
+ * completed. Returns 0, or an error of store.h, logged.
  */
 int daysums_make(struct ch_store *s, struct daysums_made *made);
 
-/* Lots that fit, as what lies between parentheses: "DAY IN ()", "(day, lot) IN ()". */
+/*
+ * Valid lots, as texts for the parentheses of the conditions "DAY IN ()" and "(day,
+ * lot) IN ()".
+ */
 struct daysums_lots {
 	struct buf periods, lots;
-	size_t nr, nr_periods; /* lots; days or hours with epochs */
+	size_t nr, nr_periods; /* number of lots; number of days or hours with epochs */
 };
 
 void daysums_lots_fini(struct daysums_lots *l);
 
 /*
- * Finds the lots of the epochs that meet a condition (" WHERE …"): of days, and of
- * hours of other days if hours is not NULL. 0, or an error of store.h, logged.
+ * Finds the valid lots for the epochs that meet a condition (" WHERE …"): lots of days,
+ * and, if hours is not NULL, lots of hours of the other days. Returns 0, or an error of
+ * store.h, logged.
  */
 int daysums_find(struct ch_store *s, const char *where, struct daysums_lots *days,
 		 struct daysums_lots *hours);

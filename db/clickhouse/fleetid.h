@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fleetid.h - ids that every machine gives the same image, stream or context
+ * fleetid.h - ids of images, streams and contexts that are the same on every machine
  *
- * The first 63 bits of SHA-256 over what makes the thing itself: so machines need not
- * ask each other, and a machine that sends a description under another thing's id is
- * found out by who computes the id again.
+ * An id is the first 63 bits of SHA-256 over the description of the image, stream or
+ * context. So machines need no common register of ids. If a machine sends a description
+ * under a wrong id, a reader that computes the id again detects it.
  */
 #ifndef CPI_DB_FLEETID_H
 #define CPI_DB_FLEETID_H
@@ -12,12 +12,12 @@
 #include <sqlite3.h>
 
 /*
- * Makes the SQL function fleet_id(…) known to a connection: the id of its arguments,
- * whose types count. 0 or -ENOMEM.
+ * Adds the SQL function fleet_id(…) to a connection. It returns the id of its
+ * arguments; arguments of different types have different ids. Returns 0 or -ENOMEM.
  */
 int fleetid_register(sqlite3 *h);
 
-/* What gives the ids of rows of tables image i, stream s and context c. */
+/* SQL expressions for the ids of rows of the tables image i, stream s and context c. */
 #define FLEETID_IMAGE(i)                                                     \
 	"iif(" i ".id = 0, 0, fleet_id('image', " i ".name, " i ".kind, " i  \
 	".build_id, " i ".content, iif(" i ".build_id = x'' AND " i          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * load_private.h - what the files of load.h share
+ * load_private.h - shared by the files that implement load.h
  */
 #ifndef CPI_DB_STORE_LOAD_PRIVATE_H
 #define CPI_DB_STORE_LOAD_PRIVATE_H
@@ -26,11 +26,11 @@ struct load {
 	struct ch_store *store;
 	const char *spec;
 	struct store_choice choice;
-	struct load_epoch *epoch; /* by host, at and nr */
+	struct load_epoch *epoch; /* sorted by host, at and nr */
 	size_t nr;
 	enum load_what what;
-	struct buf where;         /* of the selected epochs' addresses */
-	struct daysums_lots days; /* of which sums are taken */
+	struct buf where; /* a condition on the addresses of the selected epochs */
+	struct daysums_lots days; /* days whose sums are used */
 	struct buf images; /* a condition on column image: " AND …", or empty */
 	sqlite3_stmt *insert;
 	const struct storetable *table;
@@ -45,19 +45,26 @@ const struct load_epoch *load_find(const struct load *l,
 				   const struct rowbinary_cell *address);
 
 /*
- * If so many epochs are chosen that the store is to add up everything: makes epochs of
- * runs, and sets where, days and lots. *found is whether it did.
+ * If more epochs are selected than can be loaded, lets the store add up everything:
+ * makes one or two epochs for each run, and sets where, days and lots. *found says
+ * whether it did so.
  */
 int load_fleet(struct load *l, const struct load_machines *of, bool *found);
 
-/* Asks for epochs by a statement that gives the columns of LOAD_EPOCH_COLUMNS. */
+/* Reads epochs by a statement that selects the columns LOAD_EPOCH_COLUMNS. */
 int load_epochs_by(struct load *l, struct buf *sql);
 #define LOAD_EPOCH_TYPES "8888s884881sssss84"
 
-/* Appends what l->spec asks for of times, for rows of table epoch; a day more. */
+/*
+ * Appends a condition on rows of table epoch for the times in l->spec, with a day more
+ * at each end.
+ */
 void load_put_times(const struct load *l, struct buf *sql);
 
-/* Load table epoch; and rows of selected epochs; and names of what these refer to. */
+/*
+ * These load table epoch, the rows of selected epochs, and the images, streams and
+ * contexts that these refer to.
+ */
 int load_epochs(struct load *l);
 int load_rows(struct load *l, const struct storetable *table);
 int load_sums(struct load *l, const struct storetable *table);

@@ -9,11 +9,12 @@
 
 /*
  * Adds up the samples of the complete shipments of an hour by the captured symbols that
- * the store has by now, and inserts the sums as rows of a lot in hour_place. within is
- * a condition on column at, " at >= …". Code that no symbol covers keeps its offsets,
- * so names that are captured later still apply to it. Only a symbol that is captured
- * later and lies inside one that was known, as an alias may, is not told apart.
- * 0, -CPI_ELIMIT for more than some ten million places, or an error of store.h, logged.
+ * the store has now. Inserts the sums as rows of a lot in hour_place. within is a
+ * condition on the column at, " at >= …". Code that no symbol covers keeps its offsets,
+ * so symbols that are captured later still apply to it. Exception: if a symbol is
+ * captured later and lies inside a known one, as an alias may, its samples stay with
+ * the known one. Returns 0, -CPI_ELIMIT for more than about ten million places, or an
+ * error of store.h, logged.
  */
 int placesums_make(struct ch_store *s, uint64_t hour, uint64_t lot, const char *within);
 

@@ -2,9 +2,9 @@
 /*
  * store.h - statements to a ClickHouse server, by HTTP
  *
- * One statement at a time. What a server answers is untrusted: sizes and times are
- * bounded, redirections are not followed, and texts are made harmless before they are
- * shown.
+ * There is one statement at a time. A server's answer is untrusted: its size and time
+ * are bounded, redirections are not followed, and control characters in texts are
+ * escaped before they are shown.
  */
 #ifndef CPI_DB_CLICKHOUSE_STORE_H
 #define CPI_DB_CLICKHOUSE_STORE_H
@@ -16,9 +16,9 @@
 
 struct ch_store;
 
-/* While an answer is awaited. */
+/* What to do while an answer is awaited. */
 struct ch_store_wait {
-	int end_fd; /* when it can be read, statements are given up; -1: none */
+	int end_fd; /* when it becomes readable, statements are aborted; -1: none */
 	void (*fn)(void *ctx); /* called about once a second, for a watchdog; or NULL */
 	void *ctx;
 };
@@ -26,9 +26,9 @@ struct ch_store_wait {
 /*
  * Connects to the store that url names (storeurl.h) and asks its version. Errors are
  * logged: -EINVAL, -ECONNREFUSED (no server answers), -EACCES (user or password),
- * -EPROTO (it answers something else), -ENOMEM, or what the password file gives.
- * Statements that wait gives up are -EINTR; NULL: none are. Of several hosts one after
- * the other is tried until one can be reached.
+ * -EPROTO (it answers something else), -ENOMEM, or what the password file gives. A
+ * statement that is aborted because of wait returns -EINTR; with NULL none is. Several
+ * hosts are tried in order until one can be reached.
  */
 int ch_store_open(const char *url, const struct ch_store_wait *wait,
 		  struct ch_store **out);
@@ -38,12 +38,12 @@ const char *ch_store_database(const struct ch_store *s);
 unsigned int ch_store_version(const struct ch_store *s); /* 18016, 26007, … */
 uint64_t ch_store_sent(const struct ch_store *s); /* bytes, since it was opened */
 
-/* At most so many bytes a second are sent; 0: any. */
+/* Limits how many bytes are sent per second; 0: no limit. */
 void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s);
 
 /*
- * Run a statement without rows. ch_store_admin() names no database, for one may have to
- * be made. Errors, logged:
+ * Run a statement that returns no rows. ch_store_admin() uses no database, because the
+ * database may not exist yet. Errors, logged:
  *	-ECONNREFUSED	no server got the statement
  *	-EACCES		the server knows no such user, or not this password
  *	-EIO		the answer is missing or says that it failed: it may have run
@@ -53,30 +53,32 @@ int ch_store_exec(struct ch_store *s, const char *sql);
 int ch_store_admin(struct ch_store *s, const char *sql);
 
 /*
- * Calls fn for each row that sql gives; it ends with "FORMAT RowBinary", and its
- * columns are of these types. More than max_bytes of answer are -CPI_ELIMIT.
+ * Calls fn for each row that sql returns. sql ends with "FORMAT RowBinary", and its
+ * columns have the given types. An answer of more than max_bytes is -CPI_ELIMIT.
  */
 int ch_store_query(struct ch_store *s, const char *sql, const char *types,
 		   uint64_t max_bytes, rowbinary_fn fn, void *ctx);
 
-/* The same of a statement that is in a buffer, which stays the caller's; or its error.
+/*
+ * The same for a statement in a buffer, which the caller still owns. If the buffer has
+ * an error, returns it.
  */
 int ch_store_exec_buf(struct ch_store *s, struct buf *sql);
 int ch_store_query_buf(struct ch_store *s, struct buf *sql, const char *types,
 		       uint64_t max_bytes, rowbinary_fn fn, void *ctx);
 
-/* The same without naming a database, for one may have to be made. */
+/* The same without a database, because it may not exist yet. */
 int ch_store_admin_query(struct ch_store *s, const char *sql, const char *types,
 			 uint64_t max_bytes, rowbinary_fn fn, void *ctx);
 
 /*
- * Inserts rows; columns is "table (a, b)", and their types are exactly those of the
- * table. Nothing is sent for no rows.
+ * Inserts rows. columns is "table (a, b)"; types must be exactly those of the table. If
+ * there are no rows, nothing is sent.
  */
 int ch_store_insert(struct ch_store *s, const char *columns, const char *types,
 		    const struct buf *rows);
 
-/* A string literal of SQL. */
+/* Appends text as a string literal of SQL. */
 void ch_put_literal(struct buf *sql, const char *text);
 
 #endif

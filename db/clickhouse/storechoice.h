@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * storechoice.h - shipments of a store, chosen by what tells hosts apart
+ * storechoice.h - selects shipments of a store by host, cluster, machine type and
+ * release
  */
 #ifndef CPI_DB_STORECHOICE_H
 #define CPI_DB_STORECHOICE_H
@@ -10,7 +11,7 @@
 #include "base/buf.h"
 #include "db/clickhouse/store.h"
 
-/* Globs as fnmatch(3)'s without flags; NULL does not restrict. */
+/* Globs as those of fnmatch(3) without flags; NULL does not restrict. */
 struct store_choice {
 	const char *host, *cluster, *release, *machine;
 };

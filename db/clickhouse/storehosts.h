@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * storehosts.h - the machines of a store: what each sent, and what it lost
+ * storehosts.h - the machines of a store, with the samples that each sent and lost
  */
 #ifndef CPI_DB_STOREHOSTS_H
 #define CPI_DB_STOREHOSTS_H
@@ -28,8 +28,9 @@ struct storehosts {
 };
 
 /*
- * The machines that sent an epoch of the choice, and of each only these epochs. The
- * store adds up. 0, or an error of store.h, logged; then there is nothing to free.
+ * Reads the machines that sent an epoch of the choice; the numbers of a machine are
+ * those of these epochs. The store adds them up. Returns 0, or an error of store.h,
+ * logged; then there is nothing to free.
  */
 int storehosts_read(const char *url, const struct store_choice *choice,
 		    struct storehosts *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * storeschema.h - makes the tables of a store, and brings them to the newest version
+ * storeschema.h - creates the tables of a store, and upgrades them to the newest
+ * version
  */
 #ifndef CPI_DB_STORESCHEMA_H
 #define CPI_DB_STORESCHEMA_H
@@ -10,16 +11,17 @@
 #define STORESCHEMA_VERSION 5
 
 /*
- * Makes the database and its tables, or the steps that an older one lacks. May be
- * called again at any time, also by several at once. *before is the version that was
- * there, 0 for none. 0; -CPI_EVERSION for a newer one; or an error of store.h. All are
- * logged.
+ * Creates the database and its tables, or upgrades an older version. It may be called
+ * again at any time, also by several processes at once. *before is the version before,
+ * 0 if there was none. 0; -CPI_EVERSION for a newer one; or an error of store.h. All
+ * are logged.
  */
 int storeschema_init(struct ch_store *s, unsigned int *before);
 
 /*
- * Checks that the store has this version. 0; -ENOENT if there is none or an older one
- * ("cpi fleet init" makes it); -CPI_EVERSION for a newer one; logged.
+ * Checks that the store has the version of this program. Returns 0; -ENOENT if it has
+ * no tables or an older version ("cpi fleet init" creates or upgrades them);
+ * -CPI_EVERSION for a newer version; logged.
  */
 int storeschema_check(struct ch_store *s);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * storeurl.h - how a store is named: one text, as --db and $CPI_DB take it
+ * storeurl.h - parses the URL of a store, as given to --db or in $CPI_DB
  *
  *	clickhouse://HOST[:PORT][,HOST[:PORT]...]/DATABASE[?NAME=VALUE[&NAME=VALUE...]]
  *
- * clickhouses:// is the same by TLS. Several hosts are servers of one store; one that
- * does not answer is passed over. The names:
+ * clickhouses:// is the same with TLS. Several hosts are servers of one store; a server
+ * that does not answer is skipped. The names:
  *	user		the user; without one "default"
  *	password-file	a file with the password, without rights for others
  *	ca, cert, key	PEM files: who may have signed the server's certificate, and the
@@ -21,7 +21,7 @@
 #define STOREURL_MAX_HOSTS 16
 
 struct storeurl {
-	char *text;                           /* what the other members point into */
+	char *text;                           /* the other members point into it */
 	const char *host[STOREURL_MAX_HOSTS]; /* "name:port" */
 	int nr_hosts;
 	bool tls;
@@ -29,12 +29,12 @@ struct storeurl {
 	const char *user, *password_file, *ca, *cert, *key; /* or NULL */
 };
 
-/* Whether a text names a store, and no file. */
+/* Whether a text is the URL of a store, not a file name. */
 bool storeurl_is(const char *text);
 
 /*
- * Takes a text apart. 0; -EINVAL with the reason, a sentence without a full stop, in
- * *why; or -ENOMEM. storeurl_fini() frees it.
+ * Parses a URL. Returns 0; -EINVAL, and the reason in *why, a sentence without a full
+ * stop; or -ENOMEM. storeurl_fini() frees *out.
  */
 int storeurl_parse(const char *text, struct storeurl *out, struct buf *why);
 void storeurl_fini(struct storeurl *u);

@@ -2,8 +2,8 @@
 /*
  * thin.h - the levels of a store's thinned samples (table thin_profile)
  *
- * At level k each sample was kept with a probability of 1/5^k. Lower levels than the
- * first would take a fifth of what the rows themselves take, and save little time.
+ * At level k each sample was kept with a probability of 1/5^k. Level 1 is not stored,
+ * because it would take a fifth of the space of the rows, and save little time.
  */
 #ifndef CPI_DB_CLICKHOUSE_THIN_H
 #define CPI_DB_CLICKHOUSE_THIN_H

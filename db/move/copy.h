@@ -36,8 +36,8 @@ void copy_close(sqlite3 *h);
 enum copy_state {
 	COPY_NEW,      /* nothing */
 	COPY_KNOWN,    /* all of it, as this epoch or rolled up into another */
-	COPY_GROWN,    /* its beginning, as an epoch that nobody writes to */
-	COPY_CONFLICT, /* some of it, otherwise */
+	COPY_GROWN,    /* its beginning, as an epoch that is not written any more */
+	COPY_CONFLICT, /* a part of it, in another way */
 };
 
 /* Compares an epoch with the target. *dst becomes the target's epoch, 0 if none. */
@@ -65,8 +65,8 @@ int copy_marks(sqlite3 *h);
 int copy_capture(sqlite3 *h, bool *more);
 
 /*
- * Copies all chosen epochs; on failure the caller rolls back. -CPI_ECORRUPT if the
- * source breaks its schema, -EAGAIN if retention works on some of the epochs. With
+ * Copies all chosen epochs. On failure the caller rolls back: -CPI_ECORRUPT if the
+ * source breaks its schema, -EAGAIN if retention is working on some of the epochs. With
  * ended, the copies are closed epochs.
  */
 int copy_epochs(sqlite3 *h, bool ended);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * import.h - epochs of another database, exactly once, beside a collector
+ * import.h - adds epochs of another database, exactly once, while a collector may run
  *
  * I1  An epoch appears in one transaction, after the captures of its images. The next
  *     import completes one that was interrupted.
@@ -15,9 +15,9 @@
 
 struct import_result {
 	size_t nr_new;
-	size_t nr_known;     /* they were there already, and stay as they are */
-	size_t nr_grown;     /* there had been less of them */
-	uint64_t longest_ns; /* that others may have waited for */
+	size_t nr_known;     /* epochs that db had already; they do not change */
+	size_t nr_grown;     /* epochs of which db had only a part */
+	uint64_t longest_ns; /* longest transaction: other writers waited this long */
 	int64_t first, last; /* ids of the new ones, if any */
 };
 

@@ -18,10 +18,11 @@ struct join_part {
 };
 
 /*
- * Several parts' epochs get the ids of QUERY_EPOCH_ID(), part i as number i + 1
- * (-CPI_ELIMIT for an id beyond 32 bits); one part's keep theirs. name stands for
- * the path. -CPI_ECORRUPT for a file that is not a database of CPI; -EEXIST if two
- * files have parts of the same epoch. Errors are logged.
+ * Joins the parts. If there are several, epochs get the ids of QUERY_EPOCH_ID(), with i
+ * + 1 as the number of part i (-CPI_ELIMIT for an id above 32 bits). If there is one
+ * part, its epochs keep their ids. name is shown in place of the path. -CPI_ECORRUPT
+ * for a file that is not a database of CPI; -EEXIST if two files have parts of the same
+ * epoch. Errors are logged.
  */
 int join_open(const char *name, const struct join_part *part, size_t nr,
 	      struct db **out);

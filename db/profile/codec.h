@@ -9,10 +9,10 @@
  *	then per offset: its values, column by column
  *
  * Columns by kind: PROFILE_COUNT n; PROFILE_OUTCOME not taken, then taken.
- * PROFILE_WEIGHTED has one such body after another, for each kind of weight; a kind
- * without weights is the single number 0. PROFILE_HISTOGRAM has columns of cells after
- * the offsets (codec_records.h).
- * cpi-db(5) documents the format; t/fixtures/ holds golden files.
+ * PROFILE_WEIGHTED has one such body for each kind of weight, in order; a kind without
+ * weights has only the number 0. PROFILE_HISTOGRAM has columns of cells after the
+ * offsets (codec_records.h). cpi-db(5) documents the format; t/fixtures/ holds golden
+ * files.
  */
 #ifndef CPI_DB_CODEC_H
 #define CPI_DB_CODEC_H
@@ -29,7 +29,7 @@ enum profile_kind {
 	PROFILE_COUNT = 0,
 	PROFILE_OUTCOME = 1,
 	PROFILE_WEIGHTED = 2,
-	PROFILE_HISTOGRAM = 4, /* hardware's records; 3 is none */
+	PROFILE_HISTOGRAM = 4, /* hardware records; 3 is not used */
 	PROFILE_NR_KINDS,
 };
 
@@ -37,9 +37,9 @@ enum profile_kind {
 #define CODEC_MAX_OFFSETS (1u << 24)
 
 /*
- * Appends p's columns of one kind to out. Offsets without a value of that kind
- * are left out; a profile without any gives nothing at all. Returns 0,
- * -CPI_ELIMIT above CODEC_MAX_OFFSETS, or -ENOMEM; on failure out is unchanged.
+ * Appends p's columns of one kind to out. Offsets without a value of that kind are left
+ * out. If no offset has one, nothing is appended. Returns 0, -CPI_ELIMIT above
+ * CODEC_MAX_OFFSETS, or -ENOMEM; on failure out is unchanged.
  */
 int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out);
 
@@ -50,10 +50,10 @@ int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out);
 int codec_total(struct profile *p, enum profile_kind kind, uint64_t *total);
 
 /*
- * Adds a blob's counts to p. Returns 0, -CPI_ETRUNCATED, -CPI_ECORRUPT,
- * -CPI_EVERSION for an unknown encoding, -CPI_ELIMIT, -EOVERFLOW or -ENOMEM.
- * Trailing bytes are corrupt. The blob is checked whole before p is touched;
- * after -EOVERFLOW or -ENOMEM a part may have been added, as profile_merge().
+ * Adds a blob's counts to p. Returns 0, -CPI_ETRUNCATED, -CPI_ECORRUPT, -CPI_EVERSION
+ * for an unknown encoding, -CPI_ELIMIT, -EOVERFLOW or -ENOMEM. A blob with trailing
+ * bytes is corrupt. The whole blob is checked before p is changed. After -EOVERFLOW or
+ * -ENOMEM a part may have been added, as with profile_merge().
  */
 int codec_decode(const void *blob, size_t size, enum profile_kind kind,
 		 struct profile *p);

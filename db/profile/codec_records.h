@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * codec_records.h - hardware's records as blobs (PROFILE_HISTOGRAM)
+ * codec_records.h - encodes hardware records as blobs (PROFILE_HISTOGRAM)
  *
  * The body of such a blob, all numbers LEB128:
  *

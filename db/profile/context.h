@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * context.h - commands, cgroups and labels that profiles are kept by
+ * context.h - contexts: the commands, cgroups and labels of samples
  *
- * A name in table context is the values that samples have in common, a line for each,
- * in the order of the kinds: "comm=node\ncgroup=/a\n". The name '' stands for all
- * samples. A sample is in one context, which has a value of each kind that is kept, if
- * the sample has one. Older databases have names of one kind without a newline,
- * "comm=node"; there a sample was in one context of each kind, and nothing was known of
- * two kinds together.
+ * The name of a context (table context) has a line for each value, in the order of the
+ * kinds: "comm=node\ncgroup=/a\n". The name '' stands for all samples. A sample belongs
+ * to one context, which has the sample's values of all kinds that are kept. Older
+ * databases have names of one kind, without a newline: "comm=node". There a sample
+ * belongs to one context of each kind, so two kinds cannot be combined.
  */
 #ifndef CPI_DB_CONTEXT_H
 #define CPI_DB_CONTEXT_H
@@ -30,52 +29,56 @@ enum context_kind {
 		NR_CONTEXT_KINDS
 };
 
-#define CONTEXT_VALUE_MAX 1023 /* bytes of a value; longer ones are CONTEXT_OTHER */
+#define CONTEXT_VALUE_MAX \
+	1023 /* bytes of a value; a longer value is replaced by CONTEXT_OTHER */
 #define CONTEXT_NAME_SIZE (NR_CONTEXT_KINDS * (CONTEXT_VALUE_MAX + 16))
-#define CONTEXT_OTHER     "[other]" /* beyond what is kept at a time */
+#define CONTEXT_OTHER     "[other]" /* the value of contexts beyond the limits */
 #define CONTEXT_NONE      "none"    /* the word of --by for no kind */
 
-/* What cpid keeps unless told. */
+/* The kinds that cpid keeps by default. */
 #define CONTEXT_DEFAULT (1u << CONTEXT_COMM | 1u << CONTEXT_CGROUP)
 
-/* Those that a process chooses by itself, as often as it likes. */
+/* Kinds whose values a process can choose and change by itself. */
 #define CONTEXT_CHOSEN \
 	(1u << CONTEXT_COMM | 1u << CONTEXT_PROCESS | 1u << CONTEXT_THREAD)
 
 const char *context_kind_str(enum context_kind kind);
 
 /*
- * Reads "comm,label" as 1 << kind for each kind, and "none" as 0. 0, or -EINVAL; then
- * *kinds stays.
+ * Parses "comm,label" to the sum of 1 << kind, and "none" to 0. Returns 0, or -EINVAL;
+ * then *kinds is unchanged.
  */
 int context_parse_kinds(const char *text, unsigned int *kinds);
 
 /*
- * The name of a context with these values by kind, NULL for none; "" with no value at
- * all. A newline in a value becomes a space. Returns the name's length.
+ * Makes the name of the context with these values. A value is NULL if the context has
+ * none of this kind; without any value the name is "". A newline in a value becomes a
+ * space. Returns the length of the name.
  */
 size_t context_make(const char *const values[NR_CONTEXT_KINDS],
 		    char out[CONTEXT_NAME_SIZE]);
 
 /*
- * Where too many contexts are kept, the rest is counted in fewer ones: the first try is
- * context_make()'s; the next has CONTEXT_OTHER for what processes choose by themselves
- * (CONTEXT_CHOSEN), the last for every value. A new context may be made where less than
- * context_bound() are kept, for the first try nr.
+ * If there are too many contexts, further samples get a coarser one. There are three
+ * tries: the name of context_make(); a name with CONTEXT_OTHER for the kinds of
+ * CONTEXT_CHOSEN; and a name with CONTEXT_OTHER for every value. A try may make a new
+ * context only if there are fewer than context_bound(); for the first try this is nr.
  */
 #define CONTEXT_TRIES 3
 size_t context_make_try(const char *const values[NR_CONTEXT_KINDS], int try,
 			char out[CONTEXT_NAME_SIZE]);
 size_t context_bound(int try, size_t nr);
 
-/* The value of a kind in a context's name, in out; NULL if it has none. */
+/*
+ * Copies to out the value of a kind in a context's name. Returns NULL if it has none.
+ */
 const char *context_value(const char *name, enum context_kind kind,
 			  char out[CONTEXT_VALUE_MAX + 1]);
 
-/* 1 << kind for each kind of which the name has a value. */
+/* The sum of 1 << kind for each kind of which the name has a value. */
 unsigned int context_kinds(const char *name);
 
-/* Whether no other such context has any of its samples. */
+/* Whether the name is of the newer form, in which no two contexts share a sample. */
 bool context_is_whole(const char *name);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * edges.h - branches and runs, as branch stacks of the hardware record them
+ * edges.h - counts of branches, and of straight runs between them
  *
- * A branch leads from an instruction to its target. A run is the code between two
- * branches of a stack, which was executed in a straight line: from the target of the
- * older branch to the newer branch, inclusive. The cycles that the hardware counts
- * between two branches belong to the run.
+ * The source is mainly the hardware's branch stacks. A branch is a jump from an
+ * instruction to its target. A run is the code that was executed in a straight line
+ * between two branches of a stack: from the target of the older branch to the newer
+ * branch, inclusive. The cycles that the hardware counts between two branches belong to
+ * the run.
  */
 #ifndef CPI_DB_EDGES_H
 #define CPI_DB_EDGES_H
@@ -20,10 +21,11 @@ enum edges_kind {
 	EDGES_BRANCH = 0,
 	EDGES_RUN = 1,
 	/*
-	 * How fast an instruction ran, by pairs of samples of one thread. nr_timed
-	 * pairs; n: that number, and how often the instruction at from ran in them;
-	 * cycles: ns between their samples. to is an edges_pace_class(), so that Σ per
-	 * class is a histogram; or, of the second kind, where the pairs began.
+	 * How fast an instruction ran, from pairs of samples of one thread. nr_timed is
+	 * the number of pairs; n is that number plus how often the instruction at from
+	 * ran in them; cycles is the time between their samples, in ns. to is an
+	 * edges_pace_class(), so the sums by class are a histogram. EDGES_PACE_START is
+	 * the same, but to is the offset where the pairs began.
 	 */
 	EDGES_PACE = 2,
 	EDGES_PACE_START = 3,
@@ -32,22 +34,23 @@ enum edges_kind {
 
 const char *edges_kind_str(enum edges_kind kind); /* "branch"; "?" for an unknown one */
 
-/* Classes of ns per execution: eight to an octave, the first one at 2^-10 ns. */
-#define EDGES_PACE_CLASSES   512
-#define EDGES_PACE_NONE      512 /* it did not run; these are counted, too */
-#define EDGES_PACE_DISAGREES 513 /* pairs that contradict each other's loop */
-#define EDGES_PACE_BELOW     514 /* pairs that ended in what the loop calls */
-#define EDGES_PACE_LEFT      515 /* pairs that ended elsewhere */
+/* Classes of ns per execution: eight for each power of two, from 2^-10 ns on. */
+#define EDGES_PACE_CLASSES 512
+#define EDGES_PACE_NONE    512 /* pairs in which the instruction did not run */
+#define EDGES_PACE_DISAGREES \
+	513 /* pairs in which the register changed in the wrong direction */
+#define EDGES_PACE_BELOW 514 /* pairs that ended in a procedure that the loop calls */
+#define EDGES_PACE_LEFT  515 /* pairs that ended elsewhere */
 
 uint32_t edges_pace_class(uint64_t ns, uint64_t executions);
 
-#define EDGES_MAX (1u << 22) /* of one set */
+#define EDGES_MAX (1u << 22) /* edges of one set */
 
 struct edge {
-	uint64_t from, to; /* offsets in an image each */
+	uint64_t from, to; /* offsets, each in its image */
 	uint64_t n;        /* how often */
-	uint64_t cycles;   /* Σ, of those where they are known */
-	uint64_t nr_timed; /* ... and how many these are */
+	uint64_t cycles;   /* Σ cycles of the edges for which they are known */
+	uint64_t nr_timed; /* the number of these edges */
 	uint64_t mispredicted;
 };
 
@@ -57,9 +60,10 @@ struct edges *edges_new(void);    /* NULL when out of memory */
 void edges_free(struct edges *e); /* accepts NULL */
 
 /*
- * Adds e's numbers to those of its from and to. n is not 0; nr_timed and mispredicted
- * are at most n. Returns 0, -EOVERFLOW, -ENOMEM, or -CPI_ELIMIT, which is possible once
- * the set has 7/8 of EDGES_MAX different edges; on failure set is unchanged.
+ * Adds the numbers of e to the edge with the same from and to. n is not 0; nr_timed and
+ * mispredicted are at most n. Returns 0, -EOVERFLOW, -ENOMEM, or -CPI_ELIMIT, which is
+ * possible once the set has 7/8 of EDGES_MAX different edges; on failure set is
+ * unchanged.
  */
 int edges_add(struct edges *set, const struct edge *e);
 int edges_merge(struct edges *set, struct edges *from);
@@ -77,14 +81,14 @@ size_t edges_first_from(const struct edge *e, size_t nr, uint64_t from);
  * As a blob, packed (db/profile/pack.h). The body, all numbers LEB128: how many there
  * are; per edge the distance of from to the one before, then, column by column, to less
  * from (as 2 d, or -2 d - 1 below 0), n, cycles, nr_timed, mispredicted. cpi-db(5)
- * documents it; t/fixtures/ has a golden file. An empty set gives nothing at all. 0 or
- * -ENOMEM.
+ * documents it; t/fixtures/ has a golden file. For an empty set nothing is appended.
+ * Returns 0 or -ENOMEM.
  */
 int edges_encode(struct edges *set, struct buf *out);
 
 /*
  * Adds a blob's edges. Returns 0, -CPI_ETRUNCATED, -CPI_ECORRUPT, -CPI_EVERSION,
- * -CPI_ELIMIT, -EOVERFLOW or -ENOMEM. The blob is checked whole before.
+ * -CPI_ELIMIT, -EOVERFLOW or -ENOMEM. The whole blob is checked first.
  */
 int edges_decode(const void *blob, size_t size, struct edges *set);
 

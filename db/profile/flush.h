@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flush.h - the counts of one interval, which the daemon stores at once
+ * flush.h - the counts of one interval, which the daemon stores in one transaction
  *
  * These are plain structs. The caller owns everything that they point to.
  *
@@ -21,18 +21,22 @@
 /* What a stream samples: tally.kind of cpi-db(5). */
 enum tally_kind { TALLY_SAMPLES = 0, TALLY_STACKS = 1, TALLY_WINDOWS = 2 };
 
-/* Samples with a reason why no profile has them. UNKNOWN: they have no image. */
+/* Losses: samples that no profile has, by reason. UNKNOWN: they have no image. */
 enum loss_class { LOSS_UNKNOWN = 0, LOSS_LOST = 1 };
 
 struct flush_profile {
-	/* NULL, only with a context: samples without one, at enum stack_unknown. */
+	/*
+	 * NULL: samples without an image; their offsets are of enum stack_unknown. Only
+	 * with a context.
+	 */
 	const struct image_desc *image;
-	int stream;          /* index into streams */
-	const char *context; /* "" for the profile of all, else "comm=NAME" */
+	int stream; /* index into streams */
+	const char
+		*context; /* "" for the profile of all samples, otherwise "comm=NAME" */
 	struct profile *profile;
 };
 
-/* Totals by command, also where no profiles by command are kept. */
+/* Totals by command. They exist even if no profiles by command are kept. */
 struct flush_comm {
 	const struct image_desc *image; /* NULL for unknown ones */
 	int stream;
@@ -59,12 +63,12 @@ struct flush_stream {
 	struct stream_desc desc;
 	uint64_t received;     /* at the handler's entry */
 	int64_t not_delivered; /* event count / mean period - received */
-	uint64_t enabled_ns;   /* Σ over CPUs: the event was wanted, … */
-	uint64_t running_ns;   /* … and was counting (less when multiplexed) */
-	uint64_t throttled;    /* how often the kernel throttled it */
+	uint64_t enabled_ns; /* Σ over CPUs of the time that the event was enabled … */
+	uint64_t running_ns; /* … and was counting (less when multiplexed) */
+	uint64_t throttled;  /* how often the kernel throttled it */
 };
 
-/* Streams, and what was lost of them. */
+/* Streams, and their losses. */
 struct flush_streams {
 	const struct flush_stream *stream;
 	size_t nr;
@@ -72,7 +76,9 @@ struct flush_streams {
 	size_t nr_losses;
 };
 
-/* Symbols and code that cannot be read later, as those of the kernel and the vDSO. */
+/*
+ * Symbols and code that cannot be read later, such as those of the kernel and the vDSO.
+ */
 struct flush_symbol {
 	const struct image_desc *image;
 	uint64_t start, size; /* image offsets */
@@ -86,7 +92,7 @@ struct flush_code {
 	size_t size;
 };
 
-/* What a trace calls an instruction. */
+/* The text of an instruction in a pipeline trace. */
 struct flush_instruction {
 	const struct image_desc *image;
 	uint64_t start; /* image offset */
@@ -107,21 +113,24 @@ struct flush_stacks {
 	struct flush_streams streams;
 	const struct flush_tree *trees;
 	size_t nr_trees;
-	/* By number in the trees. NULL: unknown; then offsets tell the reason. */
+	/*
+	 * Images by their number in the trees. NULL: unknown; then the offsets are the
+	 * reasons.
+	 */
 	const struct image_desc *const *images;
 	size_t nr_images;
 };
 
 /*
- * Windows, which have streams of their own. I1 holds with the windows that the sets of
- * context "" have seen. Edges are those of all windows, also of windows that a set did
- * not keep; their streams are the windows' streams.
+ * Windows, which have streams of their own. I1 holds with the number of windows that
+ * the sets of context "" have seen. Edges are those of all windows, also of windows
+ * that a set did not keep. Their stream numbers are those of the windows' streams.
  */
 struct flush_window_set {
-	const struct image_desc *image; /* that they began in */
-	int stream;                     /* index into the windows' streams */
+	const struct image_desc *image; /* in which the windows began */
+	int stream;                     /* index of the windows' streams */
 	const char *context;            /* "" for those of all, else "comm=NAME" */
-	struct windows *windows;        /* not empty; may have more afterwards */
+	struct windows *windows;        /* not empty; storing may add windows to it */
 };
 
 struct flush_windows {
@@ -130,7 +139,7 @@ struct flush_windows {
 	size_t nr_sets;
 	const struct flush_edges *edges;
 	size_t nr_edges;
-	/* By their number in the windows' jumps; NULL: unknown. */
+	/* Images by their number in the windows' jumps. NULL: unknown. */
 	const struct image_desc *const *images;
 	size_t nr_images;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * model.h - images, streams and platforms, as all of CPI describes them
+ * model.h - the structs for images, streams and platforms
  */
 #ifndef CPI_DB_MODEL_H
 #define CPI_DB_MODEL_H
@@ -19,8 +19,8 @@
 	X(VDSO, 3, "vdso")     /* the vDSO's base */                                 \
 	X(IDLE, 4, "idle")     /* _text: the kernel's idle loop, in the idle task */ \
 	X(BPF, 5, "bpf")       /* the program's (or trampoline's) first byte */      \
-	X(JIT, 6, "jit")       /* a number that each code object has for itself */   \
-	X(TRACE, 7, "trace")   /* address 0: what a pipeline trace ran */
+	X(JIT, 6, "jit")       /* a hash that identifies the code object */          \
+	X(TRACE, 7, "trace")   /* address 0: the program of a pipeline trace */
 
 enum image_kind {
 #define IMAGE_KIND_ENUM(name, value, text) IMAGE_##name = value,
@@ -46,14 +46,18 @@ struct image_desc {
 	uint64_t device, inode, size, mtime_ns; /* 0 where not known */
 };
 
-/* Equal for descriptions of one image, in any database; never stored. */
+/*
+ * A hash that is equal for all descriptions of one image, in any database. Never
+ * stored.
+ */
 uint64_t image_desc_hash(const struct image_desc *d);
 
-/* Which instruction a sample's PC points to, seen from the one that took the time. */
+/* Landing models: to which instruction a sample's PC points. */
 #define LANDINGS(X)                                                                 \
 	X(HEAD, 0, "head")               /* the stalled instruction itself */       \
 	X(AFTER_GROUP, 1, "after-group") /* the one after the last retired group */ \
-	X(PRECISE, 2, "precise")         /* as the hardware's record says */
+	X(PRECISE, 2,                                                               \
+	  "precise") /* the sampled instruction, as the hardware recorded it */
 
 enum landing {
 #define LANDING_ENUM(name, value, text) LANDING_##name = value,
@@ -63,7 +67,10 @@ enum landing {
 
 const char *landing_str(enum landing landing);
 
-/* One event as one source samples it at one mean period. Profiles never mix streams. */
+/*
+ * One event, sampled by one source with one mean period. A profile belongs to one
+ * stream.
+ */
 struct stream_desc {
 	const char *event;    /* as perf names it: "cpu-clock", "cycles:u" */
 	const char *source;   /* "perf", "kmod", "bpf", "tick", "import", "replay" */

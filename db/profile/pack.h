@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pack.h - blobs: an encoding byte, and a body that is compressed if that is shorter
+ * pack.h - blobs: an encoding byte, then a body, compressed if that is shorter
  */
 #ifndef CPI_DB_PACK_H
 #define CPI_DB_PACK_H

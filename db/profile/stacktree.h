@@ -2,10 +2,10 @@
 /*
  * stacktree.h - call stacks as a prefix tree of frames, and the tree as a blob
  *
- * Stacks with the same callers share their outer frames. A frame is the number of an
- * image, which the tree's owner gives, and an offset in it. The offset is that of the
+ * Stacks with the same callers share their outer frames. A frame is an image, by a
+ * number that the tree's owner assigns, and an offset in it. The offset is that of the
  * interrupted instruction, or of the last byte of a call: one less than the address
- *that the call returns to.
+ * *that the call returns to.
  *
  * A blob is packed (db/profile/pack.h). The body, all numbers LEB128:
  *
@@ -32,20 +32,22 @@
 #define STACK_MAX_NODES (1u << 20)
 
 /* Why a stack has no more frames. Stored in the database: never renumber. */
-#define STACK_MARKS(X)                                                              \
-	X(ENDED, 0, "ended") /* as far as the collector can tell, by itself */      \
-	X(LIMIT, 1, "limit") /* it had more than are walked */                      \
-	X(UNREADABLE, 2, "unreadable") /* behind the leaf, nothing could be read */ \
-	X(NO_START, 3, "no_start")     /* where no thread begins */                 \
-	X(NO_ROOM, 4, "no_room")       /* the tree was full: all frames are gone */ \
-	X(COPY, 5, "copy")             /* the stack's copy has no more of it */     \
-	X(NO_TABLE, 6, "no_table")     /* its image has no unwind information */    \
-	X(BROKEN, 7, "broken")         /* what that says cannot be */               \
-	X(UNMAPPED, 8, "unmapped")     /* nothing is mapped where it would go on */ \
-	X(LOOP, 9, "loop")             /* its caller's frame would be inside it */  \
-	X(GUESSED, 10, "guessed")      /* ended, by frame pointers in between */    \
-	X(COPIED, 11, "copied")        /* the rest is in a copy of the stack */     \
-	X(DEFERRED, 12, "deferred")    /* the kernel told of user mode later, apart */
+#define STACK_MARKS(X)                                                               \
+	X(ENDED, 0, "ended") /* complete, as far as the collector can tell */        \
+	X(LIMIT, 1, "limit") /* it has more frames than are walked */                \
+	X(UNREADABLE, 2, "unreadable") /* no frame after the leaf could be read */   \
+	X(NO_START, 3, "no_start")     /* it ended where no thread begins */         \
+	X(NO_ROOM, 4, "no_room")   /* the tree was full: all frames were dropped */  \
+	X(COPY, 5, "copy")         /* the copy of the stack was too short */         \
+	X(NO_TABLE, 6, "no_table") /* its image has no unwind information */         \
+	X(BROKEN, 7, "broken")     /* the unwind information is wrong */             \
+	X(UNMAPPED, 8, "unmapped") /* nothing is mapped at the return address */     \
+	X(LOOP, 9, "loop")         /* the caller's frame would be inside this one */ \
+	X(GUESSED, 10,                                                               \
+	  "guessed") /* complete, but some frames were found by frame pointers */    \
+	X(COPIED, 11, "copied") /* the rest is in a copy of the stack */             \
+	X(DEFERRED, 12,                                                              \
+	  "deferred") /* the kernel recorded the user part later, in another record */
 
 enum stack_mark {
 #define STACK_MARK_ENUM(name, value, text) STACK_##name = value,
@@ -63,7 +65,7 @@ static inline bool stack_mark_is_whole(enum stack_mark mark)
 }
 
 /*
- * The offset of a frame that has no image: the reason, by the names that losses have.
+ * The offset of a frame without an image is the reason; the names are those of losses.
  * Stored in the database: never renumber.
  */
 #define STACK_UNKNOWNS(X)                        \
@@ -84,7 +86,7 @@ enum stack_unknown {
 #undef STACK_UNKNOWN_ENUM
 };
 
-const char *stack_unknown_str(uint64_t offset); /* "?" for one that there is not */
+const char *stack_unknown_str(uint64_t offset); /* "?" for an unknown one */
 
 struct stack_frame {
 	uint32_t image;
@@ -97,7 +99,7 @@ struct stack_tree;
 struct stack_tree *stack_tree_new(uint32_t max_nodes);
 void stack_tree_free(struct stack_tree *t); /* accepts NULL */
 
-/* Takes no new nodes beyond max_nodes from now on. */
+/* From now on the tree has at most max_nodes nodes. */
 void stack_tree_limit(struct stack_tree *t, uint32_t max_nodes);
 
 /*

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * login.h - checks users' passwords, some at a time
+ * login.h - checks users' passwords, a limited number at a time
  *
- * A check takes tens of milliseconds of CPU time by design. So a child process does it,
- * and a password that was right is remembered, by a keyed hash, until the user's line
- * in the file changes. A wrong one keeps its place for LOGIN_DELAY_S, so each address
- * can try LOGIN_PLACES_OF_PEER in that time, and all together LOGIN_PLACES.
+ * By design a check takes tens of milliseconds of CPU time. So a child process does it.
+ * A correct password is remembered, as a keyed hash, until the user's line in the file
+ * changes. There are LOGIN_PLACES places for checks, and LOGIN_PLACES_OF_PEER for one
+ * address. A wrong password occupies its place for LOGIN_DELAY_S, which limits how many
+ * can be tried.
  */
 #ifndef CPI_WEB_LOGIN_H
 #define CPI_WEB_LOGIN_H
@@ -25,7 +26,7 @@
 
 struct login;
 
-/* One that waits for a check. */
+/* A request that waits for a check. */
 struct login_waiter {
 	struct login_waiter *next;
 	struct login *login; /* NULL: it does not wait */
@@ -37,12 +38,13 @@ struct logins {
 	struct passwords *passwords; /* NULL: nobody logs in */
 	struct login *first;
 	uint8_t secret[LOGIN_KEY_SIZE];
-	uint8_t right[LOGIN_REMEMBERED][LOGIN_KEY_SIZE]; /* the oldest goes first */
-	unsigned int nr_right;                           /* ever remembered */
+	uint8_t right[LOGIN_REMEMBERED]
+		     [LOGIN_KEY_SIZE]; /* the oldest is replaced first */
+	unsigned int nr_right; /* number of passwords that were ever remembered */
 	uint64_t nr_failed, nr_refused;
 };
 
-/* 0 or -errno. loop and passwords have to stay. */
+/* Returns 0 or -errno. loop and passwords must stay valid. */
 int logins_init(struct logins *l, struct loop *loop, struct passwords *passwords);
 
 struct login_attempt {
@@ -52,17 +54,23 @@ struct login_attempt {
 };
 
 /*
- * Returns 1 if the password is known to be right; 0, and w waits; -EBUSY while too many
- * are checked; or another -errno.
+ * Returns 1 if the password is remembered as correct; 0 if w waits for a check; -EBUSY
+ * if there are too many checks; or another -errno.
  */
 int logins_ask(struct logins *l, const struct login_attempt *a, uint64_t now_ns,
 	       struct login_waiter *w);
 void logins_leave(struct login_waiter *w);
 
-/* Tells of wrong passwords, and ends what hangs; to be called once a second. */
+/*
+ * Answers waiters whose password was wrong, and ends checks that hang. Call it once a
+ * second.
+ */
 void logins_tick(struct logins *l, uint64_t now_ns);
 
-/* Ends all; waiters are told that the password is wrong: nobody gets in unchecked. */
+/*
+ * Ends all checks. Waiters get the answer that the password is wrong, so no one gets in
+ * without a check.
+ */
 void logins_fini(struct logins *l);
 
 #endif

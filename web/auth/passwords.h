@@ -7,8 +7,8 @@
  *
  * Hashes are crypt(5)'s of methods that take time: yescrypt, gost-yescrypt, scrypt and
  * bcrypt. What follows a second ':' is ignored, so lines of /etc/shadow and of
- * htpasswd(1) are valid. The file is read again when it has changed. A line that is not
- * valid is logged and left out; a file that is not, lets nobody in.
+ * htpasswd(1) are valid. The file is read again when it has changed. An invalid line is
+ * logged and ignored. If the file is invalid, no user can log in.
  */
 #ifndef CPI_WEB_PASSWORDS_H
 #define CPI_WEB_PASSWORDS_H
@@ -20,14 +20,14 @@
 
 struct passwords;
 
-/* Reads the file. 0 or a negative error; logged. path has to stay. */
+/* Reads the file. Returns 0 or a negative error, logged. path must stay valid. */
 int passwords_open(const char *path, struct passwords **out);
 void passwords_free(struct passwords *p); /* accepts NULL */
 
 /*
- * The hash of a user in the file as it is now. Where there is no such user it is
- * another one's, whose check takes as long, and *is_user is false; NULL if there are
- * none. Valid until the next call.
+ * The hash of a user in the current file. If there is no such user, returns the hash of
+ * another user, so that a check takes as long, and sets *is_user to false. Returns NULL
+ * if the file has no users. The result is valid until the next call.
  */
 const char *passwords_hash(struct passwords *p, const char *user, bool *is_user);
 

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-/* What tells whether a file is the same as before. */
+/* Identifies a version of a file. */
 struct tls_stamp {
 	uint64_t inode, size, mtime_ns;
 };
@@ -18,23 +18,25 @@ struct tls_stamp {
 /* Contents of PEM files. */
 struct tls {
 	struct buf certificate, key;
-	struct buf ca;             /* of clients; empty: none are asked for */
-	struct tls_stamp stamp[3]; /* of the files, before they were read */
+	struct buf ca; /* the CA of clients' certificates; empty: clients need none */
+	struct tls_stamp
+		stamp[3]; /* versions of the files, taken before they were read */
 };
 
-/* Files; ca may be NULL. */
+/* File names; ca may be NULL. */
 struct tls_files {
 	const char *certificate, *key, *ca;
 };
 
 /*
- * Reads the files and checks that they fit. Returns 0 or a negative error; logged. A
- * certificate that has expired is only warned of. tls_fini() is due in each case.
+ * Reads the files, and checks that certificate and key belong together. Returns 0 or a
+ * negative error, logged. For an expired certificate it only warns. Call tls_fini()
+ * also after a failure.
  */
 int tls_load(struct tls *t, const struct tls_files *files);
 void tls_fini(struct tls *t);
 
-/* Whether a file is not the one that was read. */
+/* Whether a file has changed since it was read. */
 bool tls_has_changed(const struct tls *t, const struct tls_files *files);
 
 /*
