@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfaux.h - Arm's SPE in a recording: samples out of AUX buffers
+ * perfaux.h - decodes the samples of Arm's SPE from the AUX buffers of a recording
  *
- * Buffers are written to a recording piece by piece, of each CPU or of each thread, and
- * PERF_RECORD_AUX tells when how much of one was there. The first reading notes where
- * the pieces are (and what else decoding needs); in the second one each piece is
- * decoded when its moment has come, so that its samples are the process map's at their
- * own times.
+ * A recording contains pieces of the AUX buffer of each CPU or thread. A
+ * PERF_RECORD_AUX says when and how much data was added to a buffer. The first reading
+ * notes where the pieces are, and what else decoding needs. The second reading decodes
+ * each piece at its time in the order of records, so that the process map of that time
+ * attributes its samples.
  *
- * I1  Each byte is decoded once: what no record tells of comes with what the next one
- *     tells of, or at the end.
- * I2  No sample is newer than the record that told of it, nor older than the one
- * before.
+ * I1  Each byte is decoded once. Bytes that no record mentions are decoded with those
+ *     of the next record, or at the end.
+ * I2  A sample is not newer than the record that mentions it, and not older than the
+ *     record before.
  */
 #ifndef CPI_DAEMON_PERFAUX_H
 #define CPI_DAEMON_PERFAUX_H
@@ -25,11 +25,11 @@
 struct perfaux_sample {
 	int event;
 	uint64_t time_ns;
-	uint32_t pid; /* its process; UINT32_MAX: not known */
+	uint32_t pid; /* process of the sample; UINT32_MAX: not known */
 	const struct hw_record *hw;
 };
 
-/* Takes a sample. 0, or a negative error that ends it all. */
+/* Receives a sample. Returns 0, or a negative error, which ends the reading. */
 typedef int (*perfaux_fn)(void *ctx, const struct perfaux_sample *s);
 
 struct perfaux;
@@ -37,39 +37,45 @@ struct perfaux;
 struct perfaux *perfaux_new(int fd);    /* the recording; NULL when out of memory */
 void perfaux_free(struct perfaux *aux); /* accepts NULL */
 
-/* Whether an event's samples are in AUX buffers of SPE's. */
+/* Whether the samples of an event are in AUX buffers, written by SPE. */
 bool perfaux_is_spe(const struct perfdata *pd, int event);
 
-/* The first reading: any record. 0, -ENOMEM or -CPI_ELIMIT. */
+/* The first reading; takes every record. Returns 0, -ENOMEM or -CPI_ELIMIT. */
 int perfaux_note(struct perfaux *aux, const struct perfdata *pd,
 		 const struct perf_record *r);
 
 /*
- * What was noted is all. Hands out every sample, at time 0, of no process. Else as
- * perfaux_take().
+ * After the first reading: calls fn for every sample, with time 0 and without a
+ * process. Otherwise like perfaux_take().
  */
 int perfaux_each(struct perfaux *aux, perfaux_fn fn, void *ctx);
 
 /*
- * The second reading: any record, in the order of times; now is of the newest. Hands
- * out what was sampled up to it. 0, -ENOMEM, an error of reading the file, or fn's.
+ * The second reading; takes every record, in the order of times. now_ns is the time of
+ * the newest record. Calls fn for each sample up to this time. Returns 0, -ENOMEM, an
+ * error of reading the file, or that of fn.
  */
 int perfaux_take(struct perfaux *aux, const struct perf_record *r, uint64_t now_ns,
 		 perfaux_fn fn, void *ctx);
 
-/* The end of the second reading: hands out what is left. The same. */
+/*
+ * The end of the second reading: calls fn for the remaining samples. Returns the same
+ * errors.
+ */
 int perfaux_end(struct perfaux *aux, perfaux_fn fn, void *ctx);
 
-/* Nothing that is handed out later is older; UINT64_MAX: nothing will be. */
+/*
+ * No later sample will be older than this; UINT64_MAX: there will be no more samples.
+ */
 uint64_t perfaux_horizon(const struct perfaux *aux);
 
-/* Since the last call: records that were damaged, and left out. */
+/* The number of damaged records, which were left out, since the last call. */
 uint64_t perfaux_take_damaged(struct perfaux *aux);
 
-/* The first event of SPE's; -1: there is none. */
+/* The first event of SPE; -1: there is none. */
 int perfaux_event(const struct perfaux *aux);
 
-/* Bytes of AUX data that are of another kind than SPE's, and left alone. */
+/* Bytes of AUX data of other kinds, which are not decoded. */
 uint64_t perfaux_foreign(const struct perfaux *aux);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfchains.h - the callers of a recording's samples, as stacks
+ * perfchains.h - adds the call chains of a recording's samples as call stacks
  */
 #ifndef CPI_DAEMON_PERFCHAINS_H
 #define CPI_DAEMON_PERFCHAINS_H
@@ -8,18 +8,22 @@
 #include "daemon/attribute/attribute.h"
 #include "daemon/import/perfdata.h"
 
-/* Whether a sample's event has chains, of however few frames. */
+/* Whether the event of a sample has call chains. */
 bool perfchains_has(const struct perfdata *pd, const struct perf_record *r);
 
 /*
- * Adds a sample's chain to the stacks of a: what the kernel walked; of processors that
- * record calls, what they did; where the stack was copied instead, the kernel's part
- * and the instruction, marked as STACK_COPIED.
+ * Adds the call chain of a sample to the stacks of a. It is the chain that the kernel
+ * found; or the calls that the processor recorded; or, if the recording has a copy of
+ * the stack instead, the kernel's frames and the instruction, with the mark
+ * STACK_COPIED.
  */
 void perfchains_add(struct attribution *a, const struct perfdata *pd,
 		    const struct perf_record *r, uint64_t when_ns);
 
-/* Whether its branches are calls that have not returned, and no path. */
+/*
+ * Whether the branch stacks of an event contain calls that have not returned, not the
+ * last branches.
+ */
 bool perfchains_are_calls(const struct perfdata_event *e);
 
 #endif

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfdata.h - perf.data files, record by record
+ * perfdata.h - reads perf.data files record by record
  *
- * Files and what perf writes to a pipe, of all versions of the format, in either byte
- * order, compressed or not. Records are handed out in the order of their times, which
- * the file has only within rounds; those without a time at once. Everything is in this
- * machine's byte order then, but what is called raw or aux: these are bytes of the
- * machine that was sampled.
+ * It reads files and output to pipes, all versions of the format, both byte orders,
+ * compressed or not. It passes on records in the order of their times; the file is in
+ * this order only within rounds. Records without a time are passed on at once. All
+ * numbers are converted to this machine's byte order, except data that is called raw or
+ * aux: these bytes are as on the sampled machine.
  *
- * Addresses of a 32-bit kernel, in samples, chains and mappings, get 32 bits set above
- * them, as if extended by their sign: so the kernel has the upper half of all
- * addresses, as on 64-bit machines, and differs from the processes, by their addresses
- * alone.
+ * Addresses of a 32-bit kernel, in samples, chains and mappings, get their upper 32
+ * bits set. So the kernel has the upper half of the addresses, as on 64-bit machines,
+ * and an address alone shows whether it is of the kernel or of a process.
  *
- * I1  Nothing that is handed out lies outside of its record: a record that says
- *     otherwise is corrupt, and ends the reading.
- * I2  Memory: PERFDATA_MAX_QUEUED bytes of records that wait for others, and what the
- *     limits below allow of the header.
+ * I1  Everything that is passed on is inside its record. A record with a wrong size or
+ *     offset is corrupt, and ends the reading.
+ * I2  Memory: PERFDATA_MAX_QUEUED bytes for records that wait for earlier ones, and for
+ *     the header what the limits below allow.
  */
 #ifndef CPI_DAEMON_PERFDATA_H
 #define CPI_DAEMON_PERFDATA_H
@@ -30,7 +29,7 @@
 
 #define PERFDATA_MAX_EVENTS  4096
 #define PERFDATA_MAX_IDS     (1u << 20) /* of all events */
-#define PERFDATA_MAX_IMAGES  65536      /* that build ids are known of */
+#define PERFDATA_MAX_IMAGES  65536      /* images with known build ids */
 #define PERFDATA_MAX_FEATURE (16u << 20)
 #define PERFDATA_MAX_QUEUED  (64u << 20)
 #define PERFDATA_MAX_STRING  4096
@@ -60,23 +59,24 @@ enum perfdata_type {
 };
 
 struct perfdata_event {
-	char *name; /* as perf calls it; "" where the file does not say */
+	char *name; /* perf's name for it; "" if the file has none */
 	uint32_t type;
 	uint64_t config, config1, config2;
 	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr;
-	uint64_t sample_period; /* or frequency, with is_freq */
+	uint64_t sample_period; /* or the frequency, with is_freq */
 	bool is_freq, sample_id_all;
 	bool exclude_user, exclude_kernel, exclude_hv;
-	bool use_clockid; /* times are of a clock that was chosen */
+	bool use_clockid; /* times are of a clock that the user chose */
 	uint8_t precise_ip;
-	uint16_t max_stack; /* frames of a chain; 0: the machine's own limit */
+	uint16_t max_stack; /* limit of frames in a chain; 0: the default of the machine
+			     */
 };
 
 struct perfdata_image {
 	char *name;
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;
-	uint16_t misc; /* PERF_RECORD_MISC_CPUMODE_MASK: whose it is */
+	uint16_t misc; /* PERF_RECORD_MISC_CPUMODE_MASK: kernel, user or guest */
 };
 
 struct perfdata_pmu {
@@ -84,18 +84,19 @@ struct perfdata_pmu {
 	char *name;
 };
 
-/* What the header says; in a pipe's file, what it has said so far. */
+/* The contents of the header; for output to a pipe, as far as it has been read. */
 struct perfdata_info {
 	char *host, *release, *arch, *cpu, *cpuid, *command, *version; /* or NULL */
 	uint32_t nr_cpus;
-	uint64_t clock_ns, wall_ns; /* one moment by both; 0: not known */
+	uint64_t clock_ns, wall_ns; /* the same moment by both clocks; 0: not known */
 	struct perfdata_event *event;
 	size_t nr_events;
 	struct perfdata_image *image;
 	size_t nr_images;
 	struct perfdata_pmu *pmu;
 	size_t nr_pmus;
-	uint64_t damaged; /* features of the header that are left out, a bit each */
+	uint64_t damaged; /* a bit for each damaged feature of the header, which is left
+			     out */
 	bool is_big;      /* the file's byte order */
 	bool is_pipe;     /* written to a pipe */
 };
@@ -105,7 +106,7 @@ struct perf_branch {
 	uint64_t from, to;
 	bool mispredicted, predicted; /* neither: not known */
 	bool in_transaction, abort;
-	uint16_t cycles; /* since the branch before; 0: not known */
+	uint16_t cycles; /* since the previous branch; 0: not known */
 };
 
 struct perf_read {
@@ -113,22 +114,22 @@ struct perf_read {
 };
 
 /*
- * What an import needs; other fields are skipped. What sample_type has no bit for is 0.
- * Pointers are into the record.
+ * The fields that an import needs; others are skipped. A field without its bit in
+ * sample_type is 0. Pointers point into the record.
  */
 struct perf_sample {
 	uint64_t ip, addr, period;
 	uint64_t read_format;
 	const uint64_t *reads; /* perfdata_read_value() */
-	size_t nr_reads;       /* the first is this event's */
-	uint64_t *callchain;   /* with PERF_CONTEXT_… among them */
+	size_t nr_reads;       /* the first belongs to this event */
+	uint64_t *callchain;   /* includes PERF_CONTEXT_… markers */
 	size_t nr_callchain;
 	const void *raw;
 	size_t raw_size;
-	const uint64_t *branches; /* the newest first: perfdata_branch() */
+	const uint64_t *branches; /* newest first; read them with perfdata_branch() */
 	size_t nr_branches;
-	size_t stack_size; /* bytes of the stack that were copied */
-	uint64_t weight;   /* the whole word */
+	size_t stack_size; /* bytes of the copy of the stack */
+	uint64_t weight;   /* the whole 64-bit word */
 	uint64_t data_source, phys_addr;
 };
 
@@ -142,21 +143,21 @@ struct perf_mmap {
 	const char *name;
 };
 
-/* Bytes of an AUX buffer, which stay where they are. */
+/* A piece of an AUX buffer, which stays in the file. */
 struct perf_aux {
 	uint64_t offset, reference;
-	uint32_t index, tid, cpu; /* UINT32_MAX: of none */
+	uint32_t index, tid, cpu; /* UINT32_MAX: none */
 	uint64_t at, size;        /* in the file */
 };
 
-/* How perf makes times of the processor's ticks. */
+/* How to convert the processor's time stamps to perf's times. */
 struct perf_time_conv {
 	uint64_t shift, mult, zero;
 	uint64_t cycles, mask; /* with is_short */
-	bool is_short;         /* the counter has only the bits of mask */
+	bool is_short;         /* the counter has only the bits in mask */
 };
 
-/* Of which kind AUX data is, and what else its decoder wants to know. */
+/* The kind of AUX data, and other data that its decoder needs. */
 struct perf_aux_info {
 	uint32_t type; /* PERFDATA_AUX_… */
 	const uint64_t *word;
@@ -165,14 +166,14 @@ struct perf_aux_info {
 #define PERFDATA_AUX_ARM_SPE 4
 
 struct perf_record {
-	uint64_t
-		offset; /* in the file, for messages; of the compressed one around it */
-	uint32_t type;  /* PERF_RECORD_…, or PERFDATA_… */
+	uint64_t offset; /* in the file, for messages; for a compressed record, that of
+			    the record around it */
+	uint32_t type;   /* PERF_RECORD_…, or PERFDATA_… */
 	uint16_t misc;
-	int event; /* index; -1: none that the file describes */
+	int event; /* index; -1: an event that the file does not describe */
 	uint64_t time, id;
 	uint32_t pid, tid;
-	uint32_t cpu; /* of other records than samples; UINT32_MAX: not known */
+	uint32_t cpu; /* only for records other than samples; UINT32_MAX: not known */
 	union {
 		struct perf_sample sample;
 		struct perf_mmap mmap; /* also for PERF_RECORD_MMAP2 */
@@ -192,16 +193,17 @@ struct perf_record {
 		struct perf_aux_info aux_info;
 		struct perf_time_conv time_conv;
 	};
-	const void *body; /* raw, without the header: of other types all there is */
+	const void *body; /* the raw bytes without the header; the only data of other
+			     types */
 	size_t size;
 };
 
 struct perfdata;
 
 /*
- * Opens what fd (which stays the caller's) reads, a regular file or a pipe; name is for
- * messages. Returns 0, -CPI_EFORMAT for no perf.data at all, -CPI_ECORRUPT,
- * -CPI_ETRUNCATED, -CPI_ELIMIT, -ENOMEM or -errno; each is logged, with the offset.
+ * Opens a regular file or a pipe; the caller still owns fd. name is for messages.
+ * Returns 0, -CPI_EFORMAT if it is not a perf.data file, -CPI_ECORRUPT,
+ * -CPI_ETRUNCATED, -CPI_ELIMIT, -ENOMEM or -errno; each is logged with the offset.
  */
 int perfdata_open(int fd, const char *name, struct perfdata **out);
 void perfdata_close(struct perfdata *pd); /* accepts NULL */
@@ -209,10 +211,11 @@ void perfdata_close(struct perfdata *pd); /* accepts NULL */
 const struct perfdata_info *perfdata_info(const struct perfdata *pd);
 
 /*
- * Calls fn for each record, but those that are about the file itself: attributes,
- * features, rounds. A sample that has counts of several events (:S) is one of each.
- * Stops at fn's first non-zero return, which it returns; else as perfdata_open(). What
- * came before an error has been handed out. Once only.
+ * Calls fn for each record, except those about the file itself: attributes, features,
+ * rounds. A sample with counts of several events (:S) becomes one sample of each. Stops
+ * at fn's first non-zero result, and returns it; otherwise returns the same errors as
+ * perfdata_open(). Records before an error have been passed on. May be called only
+ * once.
  */
 typedef int (*perfdata_fn)(void *ctx, const struct perf_record *r);
 int perfdata_read(struct perfdata *pd, perfdata_fn fn, void *ctx);
@@ -224,7 +227,7 @@ struct perf_branch perfdata_branch(const struct perfdata *pd,
 /* The i-th of a sample's nr_reads. */
 struct perf_read perfdata_read_value(const struct perf_sample *s, size_t i);
 
-/* The name of the PMU that an event is of, where the file has several; or "". */
+/* The name of the PMU of an event if the file has several PMUs; otherwise "". */
 const char *perfdata_pmu_name(const struct perfdata *pd, int event);
 
 #endif

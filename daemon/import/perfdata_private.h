@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfdata_private.h - what the files of the reader share
+ * perfdata_private.h - shared by the files that implement perfdata.h
  *
  *	perfdata.c		opens, and reads record after record
  *	perfdata_source.c	bytes of a file or pipe, by their offset
@@ -21,13 +21,15 @@
 #include "base/hmap.h"
 #include "daemon/import/perfdata.h"
 
-/* Since Linux 6.8, and later than the headers that this is built with. */
+/* Since Linux 6.8; older kernel headers lack it. */
 #define PERFDATA_BRANCH_COUNTERS (1u << 19)
 #define PERFDATA_FORMAT_LOST     (1u << 4)
 
 #define PERFDATA_RECORD_MAX 65536 /* the size field has 16 bits */
 
-/* Reads on; what begins beyond the end is 0, and sets bad. */
+/*
+ * Reads a record from its begin to its end. A value beyond the end is 0, and sets bad.
+ */
 struct perfdata_cursor {
 	uint8_t *at, *end;
 	bool swap, bad;
@@ -75,10 +77,13 @@ static inline uint16_t perfdata_u16(struct perfdata_cursor *c)
 	return c->swap ? __builtin_bswap16(v) : v;
 }
 
-/* nr numbers, put into this machine's order where they are. NULL when nr is 0. */
+/*
+ * Reads nr numbers, and converts them to this machine's byte order in place. NULL when
+ * nr is 0.
+ */
 uint64_t *perfdata_words(struct perfdata_cursor *c, uint64_t nr);
 
-/* The rest, up to its NUL, which it must have. */
+/* Reads a text up to its NUL, which must be in the record. */
 const char *perfdata_text(struct perfdata_cursor *c);
 
 /* An address of the kernel, in the upper half of all addresses: see perfdata.h. */
@@ -87,7 +92,10 @@ static inline uint64_t perfdata_kernel_address(uint64_t address)
 	return address <= UINT32_MAX ? address | (uint64_t)UINT32_MAX << 32 : address;
 }
 
-/* Bits [at, at + width) of a bit field, counted from where the compiler begins. */
+/*
+ * Bits [at, at + width) of a C bit field, counted as the compiler of the recording
+ * machine does.
+ */
 static inline unsigned int perfdata_bits(uint64_t v, bool is_big, int at, int width)
 {
 	return (v >> (is_big ? 64 - at - width : at)) & ((1u << width) - 1);
@@ -99,7 +107,7 @@ struct perfdata_source {
 	int fd;
 	bool seekable;
 	uint64_t size; /* of a regular file */
-	uint8_t *data; /* some of it, ... */
+	uint8_t *data; /* a part of the file, ... */
 	uint64_t at;   /* ... from this offset on */
 	size_t len;
 };
@@ -108,8 +116,8 @@ int perfdata_source_open(struct perfdata_source *s, int fd);
 void perfdata_source_close(struct perfdata_source *s);
 
 /*
- * size bytes (at most PERFDATA_RECORD_MAX) from offset on, which a pipe allows only
- * forwards; valid until the next call. 0, -CPI_ETRUNCATED or -errno.
+ * Gets size bytes (at most PERFDATA_RECORD_MAX) at offset; in a pipe, offsets must not
+ * decrease. They are valid until the next call. Returns 0, -CPI_ETRUNCATED or -errno.
  */
 int perfdata_source_get(struct perfdata_source *s, uint64_t offset, size_t size,
 			uint8_t **out);
@@ -124,14 +132,14 @@ struct perfdata_id {
 	struct hnode node;
 	uint64_t id;
 	int event;
-	uint64_t count; /* the last that a sample had of it */
+	uint64_t count; /* the count in its last sample */
 };
 
 struct perfdata_section {
 	uint64_t offset, size;
 };
 
-/* A record that waits for others. */
+/* A record that waits for earlier ones. */
 struct perfdata_waiting {
 	uint64_t time, seq, offset;
 	size_t size;
@@ -139,9 +147,10 @@ struct perfdata_waiting {
 };
 
 struct perfdata_queue {
-	struct perfdata_waiting **heap; /* the earliest is the first */
+	struct perfdata_waiting **heap; /* the earliest record is first */
 	size_t nr, bytes;
-	uint64_t seq, newest, round; /* round: newest, when the last one ended */
+	uint64_t seq, newest,
+		round; /* round: the value of newest when the last round ended */
 };
 
 struct perfdata {
@@ -152,65 +161,67 @@ struct perfdata {
 	struct perfdata_section data;
 	size_t nr_ids;
 	struct hmap ids; /* struct perfdata_id */
-	uint8_t *record; /* the one that is being looked at, aligned */
+	uint8_t *record; /* the current record, aligned */
 	struct perfdata_queue queue;
 	ZSTD_DStream *zstd;
 	struct buf unpacked; /* the beginning of a record */
 	perfdata_fn fn;
 	void *ctx;
-	bool stopped; /* fn has said so */
+	bool stopped; /* fn has stopped the reading */
 };
 
-/* Logs what is wrong at an offset; returns err. */
+/* Logs an error at an offset; returns err. */
 int perfdata_fail(const struct perfdata *pd, uint64_t offset, int err, const char *fmt,
 		  ...) __attribute__((format(printf, 4, 5)));
 
 /* ---- what it says of itself ---- */
 
-/* The attributes and features of a file that is no pipe's. */
+/* Reads the attributes and features of a file that was not written to a pipe. */
 int perfdata_read_header(struct perfdata *pd);
 
-/* A feature's bytes. -ENOMEM; what is damaged is noted in info. */
+/* Reads the data of a feature. Returns 0 or -ENOMEM; damage is noted in info. */
 int perfdata_read_feature(struct perfdata *pd, unsigned int feature, uint8_t *data,
 			  size_t size);
 
-/* A build id's record, without its header. */
+/* Adds a record of a build id; its header is not included. */
 int perfdata_add_build_id(struct perfdata *pd, uint16_t misc,
 			  struct perfdata_cursor *c);
 
-/* Adds an event, or finds it. -CPI_ECORRUPT, -CPI_ELIMIT, -ENOMEM. */
+/*
+ * Adds an event, or finds it. Returns 0, -CPI_ECORRUPT, -CPI_ELIMIT or -ENOMEM.
+ */
 int perfdata_add_attr(struct perfdata *pd, uint8_t *attr, size_t size);
 int perfdata_add_id(struct perfdata *pd, uint64_t id, int event);
 
-/* The event that an id stands for: NULL, or -1, for none. */
+/* These find the event of an id; NULL or -1 if there is none. */
 struct perfdata_id *perfdata_get_id(const struct perfdata *pd, uint64_t id);
 int perfdata_find_id(const struct perfdata *pd, uint64_t id);
 void perfdata_free_attrs(struct perfdata *pd);
 
 /* ---- records ---- */
 
-/* Takes a record in: hands it out, or lets it wait. */
+/* Takes a record: passes it on, or puts it into the queue. */
 int perfdata_take_record(struct perfdata *pd, uint8_t *record, size_t size,
 			 uint64_t offset);
 
-/* Decodes a record and hands it out. */
+/* Decodes a record and passes it on. */
 int perfdata_hand_out(struct perfdata *pd, uint8_t *record, size_t size,
 		      uint64_t offset);
 
-/* Fills in what r is of: event, id, time, pid, tid; of a sample everything. */
+/* Fills in event, id, time, pid and tid of r; for a sample, all members. */
 int perfdata_decode_sample(const struct perfdata *pd, struct perfdata_cursor *c,
 			   struct perf_record *r);
 int perfdata_decode_record(const struct perfdata *pd, struct perfdata_cursor *c,
 			   struct perf_record *r);
 
-/* Of the records that only files have. */
+/* Decodes a record of a type that only files have. */
 int perfdata_decode_own(const struct perfdata *pd, struct perfdata_cursor *c,
 			struct perf_record *r);
 
-/* The time of a record, UINT64_MAX where it has none. */
+/* The time of a record; UINT64_MAX if it has none. */
 uint64_t perfdata_time(const struct perfdata *pd, uint8_t *record, size_t size);
 
-/* Which event a sample is of, from where all keep their ids; -1: none. */
+/* The event of a sample, by the id at the position that all events use; -1: none. */
 int perfdata_sample_event(const struct perfdata *pd, struct perfdata_cursor c,
 			  uint64_t *id);
 
@@ -218,14 +229,14 @@ int perfdata_sample_event(const struct perfdata *pd, struct perfdata_cursor c,
 void perfdata_decode_trailer(const struct perfdata *pd, struct perfdata_cursor *c,
 			     struct perf_record *r);
 
-/* The records of a compressed one's bytes. */
+/* Decompresses a record, and takes the records in it. */
 int perfdata_unpack(struct perfdata *pd, const void *data, size_t size,
 		    uint64_t offset);
 
 int perfdata_queue_add(struct perfdata *pd, uint64_t time, const uint8_t *record,
 		       size_t size, uint64_t offset);
 int perfdata_queue_round(struct perfdata *pd); /* a round has ended */
-int perfdata_queue_end(struct perfdata *pd);   /* the file has */
+int perfdata_queue_end(struct perfdata *pd);   /* the file has ended */
 void perfdata_queue_free(struct perfdata_queue *q);
 
 #endif

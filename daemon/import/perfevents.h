@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfevents.h - the events of a recording, in our own terms
+ * perfevents.h - names and units of a recording's events
  */
 #ifndef CPI_DAEMON_PERFEVENTS_H
 #define CPI_DAEMON_PERFEVENTS_H
@@ -10,11 +10,14 @@
 
 #define PERFEVENTS_NAME_SIZE 128
 
-/* The recording's name, or, where it has none, the one that perf would give. */
+/* The name in the recording, or, if it has none, the name that perf would show. */
 void perfevents_name(const struct perfdata *pd, int event,
 		     char out[PERFEVENTS_NAME_SIZE]);
 
-/* What its period counts, by its name: "cpu_core/cycles/pp" counts cycles. */
+/*
+ * The unit of an event's period, by the event's name: "cpu_core/cycles/pp" counts
+ * cycles.
+ */
 enum event_unit perfevents_unit(const char *name);
 
 /* The clock rate in a processor's name, "… @ 2.00GHz"; 0: there is none. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfimport_private.h - what the files of an import share
+ * perfimport_private.h - shared by the files that implement perfimport.h
  *
  *	perfimport.c		reads the recording twice
- *	perfimport_samples.c	samples, and what else is counted
+ * perfimport_samples.c counts samples and losses
  *	perfimport_aux.c	samples that are in AUX buffers
  *	perfimport_store.c	streams and flushes
  */
@@ -24,12 +24,12 @@
 struct bank_stream {
 	struct stream_account samples, stacks;
 	uint64_t throttled;
-	struct stacktally *tally; /* of the stacks; NULL: there were none */
+	struct stacktally *tally; /* call stacks; NULL: there were none */
 };
 
-/* CPI_MAX_EVENTS streams of all. */
+/* A bank has CPI_MAX_EVENTS of the streams. */
 struct bank {
-	struct attribution attribution; /* its tally is the bank's own */
+	struct attribution attribution; /* its tally belongs to the bank */
 	struct bank_stream stream[CPI_MAX_EVENTS];
 	int nr_streams;
 };
@@ -40,15 +40,17 @@ struct import {
 	struct perfdata *pd;
 	struct perfstreams *streams;
 	struct perfmaps maps;
-	struct kernel *kernel; /* has the recorded kernel's names; NULL: another runs */
+	struct kernel *kernel; /* names of the recorded kernel; NULL if another kernel
+				  is running now */
 	struct perfaux *aux;
 	struct bank *bank;
 	size_t nr_banks;
 	struct outbox *outbox;
 	struct store *store;
-	uint64_t now_ns;            /* the newest time of a record */
-	uint64_t first_ns, last_ns; /* of samples; first_ns 0: they have none */
-	int64_t to_real;            /* real time less the recording's */
+	uint64_t now_ns; /* the newest time of a record */
+	uint64_t first_ns,
+		last_ns; /* times of samples; first_ns 0: samples have no times */
+	int64_t to_real; /* real time minus the recording's clock */
 	uint64_t flushed_ns;
 	uint64_t tsc_hz; /* 0: not known */
 	uint64_t nr_records;
@@ -56,32 +58,32 @@ struct import {
 	struct perfimport_result result;
 };
 
-/* A sample, whoever recorded it. */
+/* A sample, from a record or from AUX data. */
 struct import_sample {
 	uint64_t offset; /* in the file, for messages */
 	int event;
 	uint64_t time_ns, period, pc;
 	uint32_t pid;
 	bool is_guest;
-	const struct hw_record *hw; /* NULL: nothing more is known */
+	const struct hw_record *hw; /* NULL: there is no hardware record */
 };
 
 /* ---- perfimport_samples.c ---- */
 
-/* Counts a sample, in a stream of a bank. 0 or an error, logged. */
+/* Counts a sample in the stream of its bank. Returns 0 or an error, logged. */
 int perfimport_count(struct import *im, const struct import_sample *s,
 		     struct bank **bank, int *stream);
 
 /* Counts the sample of a record. 0 or an error, logged. */
 int perfimport_take_sample(struct import *im, const struct perf_record *r);
 
-/* Counts n samples of an event (-1: of any) that are lost. */
+/* Counts n lost samples of an event (-1: of the main event). */
 void perfimport_lose(struct import *im, int event, enum loss loss, uint64_t n);
 void perfimport_take_throttle(struct import *im, const struct perf_record *r);
 
 /* ---- perfimport_aux.c ---- */
 
-/* Both readings: any record, and the end. 0 or an error, logged. */
+/* For both readings: take every record, and the end. Return 0 or an error, logged. */
 int perfimport_note_aux(struct import *im, const struct perf_record *r);
 int perfimport_end_note_aux(struct import *im);
 int perfimport_take_aux(struct import *im, const struct perf_record *r);
@@ -89,13 +91,13 @@ int perfimport_end_take_aux(struct import *im);
 
 /* ---- perfimport_store.c ---- */
 
-/* Begins the epoch, when the streams are made. 0 or an error. */
+/* Begins the epoch, after the streams were made. Returns 0 or an error. */
 int perfimport_begin(struct import *im, struct db *db, const char *id);
 
-/* Whether what was attributed takes more memory than it may. */
+/* Whether the attributed samples exceed the memory limit. */
 bool perfimport_is_full(const struct import *im);
 
-/* Stores what has been attributed. */
+/* Stores all samples that have been attributed. */
 int perfimport_flush(struct import *im);
 
 int perfimport_end(struct import *im);

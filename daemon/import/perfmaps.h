@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfmaps.h - the mappings that a recording tells of, as the process map has them
+ * perfmaps.h - builds the process map from the mapping records of a recording
  *
- * No file is opened: what is at a path here and now need not be what was recorded. An
- * image is what the recording says of it, its path and, where it is there, its build
- * id.
+ * No file is opened, because the file at a path may not be the one that was recorded.
+ * An image is identified by its path, and by its build id if the recording has it.
  */
 #ifndef CPI_DAEMON_PERFMAPS_H
 #define CPI_DAEMON_PERFMAPS_H
@@ -24,7 +23,7 @@ struct perfmaps {
 /* Gets the recorded kernel's build id; size 0: the recording has none. */
 struct image_source perfmaps_kernel_source(const struct perfmaps *m);
 
-/* Takes in a record of tasks or mappings, written at a moment; others are ignored. */
+/* Applies a record of a task or mapping that was written at when_ns; ignores others. */
 void perfmaps_apply(struct perfmaps *m, const struct perf_record *r, uint64_t when_ns);
 
 #endif
