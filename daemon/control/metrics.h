@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * metrics.h - the status in a file, for the text file collector of node_exporter
+ * metrics.h - writes the status to a file for the text file collector of node_exporter
  *
- * The file is replaced as a whole, four times a minute, and goes when cpid ends in
- * good order. Its age tells of one that did not.
+ * The file is replaced as a whole, four times a minute. cpid removes it when it ends
+ * normally. If cpid was killed, the file stays, and its age shows this.
  */
 #ifndef CPI_DAEMON_METRICS_H
 #define CPI_DAEMON_METRICS_H
@@ -19,12 +19,14 @@ struct metrics;
 int metrics_open(const char *path, struct metrics **out);
 
 /*
- * Writes the file; logs once that it cannot be written, and when it can again. 0 or
- * -errno.
+ * Writes the file. Logs once that it cannot be written, and once when it can be written
+ * again. Returns 0 or -errno.
  */
 int metrics_write(struct metrics *m, struct session *s);
 
-/* Writes it if it is time to. In how many milliseconds it wants to run again. */
+/*
+ * Writes the file if it is time. Returns after how many milliseconds to call it again.
+ */
 int metrics_run(struct metrics *m, struct session *s);
 
 void metrics_close(struct metrics *m); /* removes the file; accepts NULL */

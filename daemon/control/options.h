@@ -21,18 +21,18 @@ struct options {
 	const char *metrics; /* file for node_exporter, NULL: none */
 	const char *log;     /* NULL: stderr */
 	const char *group;   /* NULL: "cpi", if there is such a group */
-	const char *user;    /* NULL: stay who started it */
+	const char *user;    /* NULL: do not change the user */
 	bool verbose;
 	bool has_by; /* --by was given: it replaces the default */
-	char *event_names[SESSION_MAX_EVENTS]; /* what session.events points to */
-	struct service_settings settings;      /* whose values the strings above are */
-	struct buf why; /* what a refused value is wrong in; may be empty */
+	char *event_names[SESSION_MAX_EVENTS]; /* session.events points to them */
+	struct service_settings settings;      /* owns the strings above */
+	struct buf why; /* why a value was refused; may be empty */
 };
 
 /* The defaults. */
 void options_init(struct options *o);
 
-/* As service_options_read(). options_fini() is due in each case. */
+/* Like service_options_read(). Call options_fini() also after a failure. */
 int options_parse(int argc, char **argv, struct options *o);
 void options_fini(struct options *o);
 
@@ -40,8 +40,9 @@ void options_fini(struct options *o);
 const struct service_program *options_program(void);
 
 /*
- * Takes the values that can change while cpid runs, and their places, from now, which
- * is left to be freed. 0; or -ENOMEM, and o has part of them.
+ * Takes from now the values that can change while cpid runs, and where they were set;
+ * the caller still frees now. Returns 0; or -ENOMEM, and then o has only a part of
+ * them.
  */
 int options_take(struct options *o, struct options *now);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * status_parts.h - the names of a status as metrics: cpid's, and those that cpi status
- * adds for the database
+ * status_parts.h - the names of status lines as metrics: those of cpid, and those that
+ * cpi status adds for the database
  */
 #ifndef CPI_DAEMON_STATUS_PARTS_H
 #define CPI_DAEMON_STATUS_PARTS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jitdump.h - perf's format for code that is made at run time, with its bytes
+ * jitdump.h - parses jitdumps: perf's format for code made at run time, with its bytes
  *
- * A header, then records: code that was loaded or moved, how to unwind the frames of
- * what is loaded next, and others that are passed over. Written by the profiled
- * process: hostile input.
+ * A dump is a header, then records. A record is code that was loaded or moved, or the
+ * unwind tables of the code that is loaded next; others are skipped. The profiled
+ * process writes the dump, so it is hostile input.
  */
 #ifndef CPI_DAEMON_JITDUMP_H
 #define CPI_DAEMON_JITDUMP_H
@@ -14,13 +14,15 @@
 #include <stdint.h>
 
 #define JITDUMP_HEADER_SIZE 40
-/* A record without its code: this much is enough for jitdump_record(). */
+/*
+ * jitdump_record() needs at most these bytes of a record; they do not include its code.
+ */
 #define JITDUMP_RECORD_MAX 4096
 
 struct jitdump_header {
-	uint32_t size;        /* where the records begin */
+	uint32_t size;        /* offset of the first record */
 	uint32_t machine;     /* EM_… */
-	bool has_other_clock; /* times are no CLOCK_MONOTONIC */
+	bool has_other_clock; /* its times are not those of CLOCK_MONOTONIC */
 };
 
 /* 0, or -CPI_EFORMAT. */
@@ -33,20 +35,23 @@ struct jitdump_record {
 		JITDUMP_MOVE,
 		JITDUMP_TABLES
 	} kind;
-	uint32_t size; /* of all of it, to the next record */
+	uint32_t size; /* of the record, up to the next one */
 	uint64_t time_ns;
 	uint64_t address, code_size;
 	uint64_t old_address; /* of a move */
 	const char *name;     /* of a load; ends with NUL, in the data */
-	uint32_t code_at;     /* of a load: its bytes, from the record's beginning */
-	/* Of tables: the .eh_frame, from the record's beginning; of no size: frame
-	 * pointers are all there is. */
+	uint32_t code_at;     /* of a load: where its bytes are, from the begin of the
+				 record */
+	/*
+	 * Of unwind tables: where .eh_frame is, from the begin of the record. Size 0:
+	 * the code has only frame pointers.
+	 */
 	uint32_t tables_at, tables_size;
 };
 
 /*
- * Reads a record's beginning from the first size bytes of it. 0, -EAGAIN when there is
- * too little for it yet, -CPI_ECORRUPT when nothing behind it can be read either.
+ * Parses a record from its first size bytes. Returns 0; -EAGAIN if these are too few;
+ * -CPI_ECORRUPT if neither it nor anything after it can be read.
  */
 int jitdump_record(const void *data, size_t size, struct jitdump_record *out);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jitimage.h - a code object's unwind tables, as the file that they would be in
+ * jitimage.h - makes an ELF file that contains the unwind tables of a code object
  *
- * Whoever unwinds knows linked files only, so the tables get one: a shared object whose
- * offsets are its addresses. The code has its place there, and no bytes. As in perf's
- * files the tables follow it at the next multiple of 8, for they count from themselves.
+ * An unwinder reads tables only from linked files. So the tables are put into a shared
+ * object whose offsets equal its addresses. It has space for the code, but not its
+ * bytes. The tables follow the code at the next multiple of 8, as in perf's files,
+ * because their addresses are relative to the tables.
  */
 #ifndef CPI_DAEMON_JITIMAGE_H
 #define CPI_DAEMON_JITIMAGE_H
@@ -17,14 +18,19 @@
 
 struct jitimage;
 
-/* Of code and tables of such sizes; code_size <= JITIMAGE_MAX_CODE. NULL: no memory. */
+/*
+ * Makes an image for code and tables of these sizes; code_size <= JITIMAGE_MAX_CODE.
+ * NULL: out of memory.
+ */
 struct jitimage *jitimage_new(uint64_t code_size, size_t tables_size);
 void jitimage_free(struct jitimage *i); /* accepts NULL */
 
-/* Where the caller puts the tables. */
+/* Returns where the caller must write the tables. */
 void *jitimage_tables(struct jitimage *i);
 
-/* A file in memory that stays as it is, for the caller to close; or -errno. */
+/*
+ * Returns a descriptor of a sealed file in memory, which the caller closes; or -errno.
+ */
 int jitimage_open(const struct jitimage *i);
 
 #endif

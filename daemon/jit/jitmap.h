@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jitmap.h - where the code lies that a process made at run time, and since when
+ * jitmap.h - the addresses of a process's run-time code, and since when they are valid
  *
- * What the process itself says of it, in perf's formats: nothing here is to be
- * believed of any other process. Addresses are used again, so code is kept with
- * the interval in which it came; what came later stands before what it covers.
+ * The process itself describes its code, in perf's formats; so use this only for
+ * samples of this process. Addresses are reused, so each code object has the interval
+ * in which it was added. Where code objects overlap, the later one is valid.
  */
 #ifndef CPI_DAEMON_JITMAP_H
 #define CPI_DAEMON_JITMAP_H
@@ -15,26 +15,28 @@
 
 #include "base/buf.h"
 
-#define JITMAP_MAX_CODES (1u << 17) /* of one process */
+#define JITMAP_MAX_CODES (1u << 17) /* code objects of one process */
 #define JITMAP_MAX_NAME  255        /* bytes; longer names are cut */
 
 struct jit_code {
-	uint64_t start, end;         /* addresses */
-	uint64_t since_ns, known_ns; /* it came between the two (monotonic) */
-	uint64_t bytes_at;           /* in the process's jitdump; 0: not there */
-	uint64_t tables_at;          /* likewise its .eh_frame, of ... */
-	uint32_t tables_size;        /* ... so many bytes; 0: it has none */
-	uint64_t offset;             /* in its image; 0 until the caller sets it */
-	uint32_t name;               /* for jitmap_name() */
-	uint32_t order;              /* in which it was added */
+	uint64_t start, end; /* addresses */
+	uint64_t since_ns,
+		known_ns;  /* it was added between these two times (monotonic) */
+	uint64_t bytes_at; /* offset of its bytes in the process's jitdump; 0: not there
+			    */
+	uint64_t tables_at;   /* offset of its .eh_frame in the jitdump */
+	uint32_t tables_size; /* size of its .eh_frame; 0: it has none */
+	uint64_t offset;      /* offset in its image; 0 until the caller sets it */
+	uint32_t name;        /* for jitmap_name() */
+	uint32_t order;       /* in which it was added */
 };
 
 /* Starts as { 0 }. */
 struct jitmap {
-	struct jit_code *code; /* once built: by start, then order */
+	struct jit_code *code; /* after jitmap_build(): sorted by start, then order */
 	uint64_t *reach;       /* the highest end of code[0..i] */
 	size_t nr, cap;
-	size_t nr_built; /* of these, in order and with a reach */
+	size_t nr_built; /* how many of them are sorted and have a reach */
 	uint32_t order;
 	struct buf names; /* each ends with NUL */
 };
@@ -42,40 +44,49 @@ struct jitmap {
 void jitmap_fini(struct jitmap *m);
 
 /*
- * Adds code that is found after the next jitmap_build(); its name field and order
- * are set here. 0, -EINVAL when it is empty or in the kernel's half, -ENOMEM, or
- * -CPI_ELIMIT.
+ * Adds code, which jitmap_find() finds after the next jitmap_build(). Sets its members
+ * name and order. Returns 0, -EINVAL if it is empty or has kernel addresses, -ENOMEM,
+ * or -CPI_ELIMIT.
  */
 int jitmap_add(struct jitmap *m, const struct jit_code *code, const char *name,
 	       size_t len);
 
-/* Forgets what was replaced before horizon_ns and finds what is new. 0, -ENOMEM. */
+/*
+ * Sorts in the new code, and removes code that was replaced before horizon_ns. Returns
+ * 0 or -ENOMEM.
+ */
 int jitmap_build(struct jitmap *m, uint64_t horizon_ns);
 
 /*
- * The code that held pc in [t0, t1], as far as it was built. What came later will do
- * when there was nothing before: maps are often written late. 0, -ENOENT, or -EEXIST
- * when that was more than one piece.
+ * Finds the code that contained pc in [t0, t1], among the code of the last
+ * jitmap_build(). If there was none at that time, code that was added later is used,
+ * because maps are often written late. Returns 0, -ENOENT, or -EEXIST if there was more
+ * than one.
  */
 int jitmap_find(struct jitmap *m, uint64_t pc, uint64_t t0, uint64_t t1,
 		struct jit_code **out);
 
 /*
- * The pieces that reach into [start, end), as far as they were built, in the order in
- * which they came: how many; 0 where more than nr have to be looked at.
+ * Finds the code that overlaps [start, end), among the code of the last jitmap_build(),
+ * in the order in which it was added. Returns how many there are; 0 if more than nr
+ * would have to be examined.
  */
 size_t jitmap_overlapping(const struct jitmap *m, uint64_t start, uint64_t end,
 			  const struct jit_code **out, size_t nr);
 
-/* The newest code, built or not, that starts at an address; NULL: there is none. */
+/*
+ * The newest code that starts at an address, also if it was added after the last
+ * jitmap_build(). NULL: there is none.
+ */
 const struct jit_code *jitmap_newest(const struct jitmap *m, uint64_t start);
 
 const char *jitmap_name(const struct jitmap *m, const struct jit_code *code);
 size_t jitmap_memory(const struct jitmap *m);
 
 /*
- * Reads a line of /tmp/perf-PID.map, "START SIZE NAME" in hexadecimal, without its
- * newline: start and end of *code, and the name, which is in the line. 0 or -EINVAL.
+ * Parses a line of /tmp/perf-PID.map without its newline, "START SIZE NAME" in
+ * hexadecimal. Sets start and end of *code, and *name, which points into the line.
+ * Returns 0 or -EINVAL.
  */
 int jitmap_parse(const char *line, size_t len, struct jit_code *code, const char **name,
 		 size_t *name_len);

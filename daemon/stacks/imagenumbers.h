@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * imagenumbers.h - images by small numbers, as stacks and windows name them
+ * imagenumbers.h - gives images small numbers, for stacks and windows
  */
 #ifndef CPI_DAEMON_IMAGENUMBERS_H
 #define CPI_DAEMON_IMAGENUMBERS_H
@@ -15,17 +15,20 @@ struct imagenumbers {
 	size_t nr;
 };
 
-#define IMAGENUMBERS_BYTES 64 /* that an image takes, about */
+#define IMAGENUMBERS_BYTES 64 /* approximate memory for an image */
 
-/* The image's number, the next one if it has none; it may be NULL. 0 or -ENOMEM. */
+/*
+ * Gets the number of an image, which may be NULL; a new image gets the next number.
+ * Returns 0 or -ENOMEM.
+ */
 int imagenumbers_get(struct imagenumbers *in, struct known_image *image, uint32_t *nr);
 
 /* For images_sweep(). */
 void imagenumbers_mark(const struct imagenumbers *in);
 
 /*
- * Their descriptions, by number, NULL for that of NULL; free() them. NULL when out of
- * memory.
+ * Returns an array of the descriptions by number, with NULL for the image NULL; the
+ * caller frees it. NULL when out of memory.
  */
 const struct image_desc **imagenumbers_list(const struct imagenumbers *in);
 

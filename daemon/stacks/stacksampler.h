@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stacksampler.h - call stacks from perf rings, beside whatever collects samples
+ * stacksampler.h - samples call stacks with perf rings, beside the collector
  *
- * A clock of its own at a low rate, whose samples carry the chain of callers that the
- * kernel walks by frame pointers; or of user mode the registers and a copy of the
- * stack, which somebody else unwinds (unwinding.h). Nothing is aggregated in the
- * kernel, so that no two stacks can be taken for one; what a full ring loses is
- * counted.
+ * It uses a separate timer at a low rate. Each sample has the chain of callers that the
+ * kernel found by frame pointers; or, for user mode, the registers and a copy of the
+ * stack, which unwinding.h unwinds. The kernel aggregates no stacks, so two different
+ * stacks are never merged. Samples that a full ring loses are counted.
  */
 #ifndef CPI_DAEMON_STACKSAMPLER_H
 #define CPI_DAEMON_STACKSAMPLER_H
@@ -14,19 +13,23 @@
 #include "abi/unwind.h"
 #include "daemon/collect/collector.h"
 
-/* A chain as the kernel gave it, leaf first, with PERF_CONTEXT_… between. */
+/* A chain as the kernel wrote it, leaf first, with PERF_CONTEXT_… markers. */
 struct chain_sample {
 	uint64_t time_ns;
 	uint32_t tgid;
 	const uint64_t *chain;
 	size_t nr;
-	unsigned int limit; /* the kernel walks so many frames */
-	bool is_copied;     /* what is missing is in a copy of the stack */
-	/* Of user mode, where that is copied: arch_native's user_mask; NULL: none. */
+	unsigned int limit; /* the most frames that the kernel walks */
+	bool is_copied;     /* the frames of user mode are in a copy of the stack */
+	/*
+	 * Registers of user mode (arch_native's user_mask), if the stack was copied;
+	 * otherwise NULL.
+	 */
 	const uint64_t *regs;
 	const void *stack; /* from the stack pointer on */
 	size_t stack_size;
-	/* User mode's frames when they are known, and why there are no more; or NULL.
+	/*
+	 * The frames of user mode after unwinding, and why there are no more; or NULL.
 	 */
 	const struct cpi_unwind_frame *frame;
 	size_t nr_frames;
@@ -37,20 +40,22 @@ struct chain_sample {
 
 struct stacksampler_config {
 	const struct event *event;
-	const uint64_t *period; /* the stream's mean; the owner's */
+	const uint64_t *period; /* mean period of the stream; the owner sets it */
 	struct perftarget target;
-	uint32_t copy_bytes; /* of user mode's stack; 0: the kernel walks that */
+	uint32_t copy_bytes; /* of the user stack to copy; 0: the kernel walks it */
 	int epoll_fd;
-	/* Takes a sample, whose memory is the ring's. */
+	/* Receives a sample, which is valid during the call. */
 	void (*take)(void *ctx, const struct chain_sample *sample);
 	void *ctx;
 };
 
-/* Opens the event on the CPUs and starts. 0 or -errno. */
+/* Opens the event on the CPUs and starts it. Returns 0 or -errno. */
 int stacksampler_open(const struct stacksampler_config *cfg, const struct cpus *cpus,
 		      struct collector **out);
 
-/* What it hands out goes to take(). Of its counts, pending is 0. */
+/*
+ * The source of call stacks: it passes samples to take(). In its counts, pending is 0.
+ */
 extern const struct source_ops source_stacks;
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * stacktally.h - the stacks that were attributed since the last flush
  *
- * I1  Σ trees = samples added - those of no memory. Each tree's context has a command.
+ * I1  Σ trees = samples added - samples for which there was no memory. Each tree's
+ *     context has a command.
  * I2  Memory: a tree takes no new frames once all have STACKTALLY_MAX_BYTES (then
  *     stacks are STACK_NO_ROOM); at most STACKTALLY_CONTEXTS contexts, the rest are
  *     counted as context_make_try() says.
@@ -18,9 +19,9 @@
 #define STACKTALLY_MAX_BYTES (16u << 20)
 #define STACKTALLY_CONTEXTS  1024
 
-/* A frame before it has a number. */
+/* A frame, before it gets a number. */
 struct tally_frame {
-	struct known_image *image; /* NULL: unknown, offset says why */
+	struct known_image *image; /* NULL: unknown; then offset is the reason */
 	uint64_t offset;
 };
 
@@ -28,7 +29,8 @@ struct tally_stack {
 	const struct tally_frame *frames; /* leaf first */
 	size_t nr;
 	enum stack_mark mark;
-	const char *const *contexts; /* by kind, or NULL; that of kind comm is there */
+	const char *const
+		*contexts; /* by kind, or NULL; the one of kind comm is never NULL */
 };
 
 /* The tree of a context. */
@@ -48,10 +50,10 @@ struct stacktally {
 struct stacktally *stacktally_new(void);    /* NULL when out of memory */
 void stacktally_free(struct stacktally *t); /* accepts NULL */
 
-/* Adds a sample. What there is no memory for is counted in no_space. */
+/* Adds a sample. If there is no memory, counts it in no_space. */
 void stacktally_add(struct stacktally *t, const struct tally_stack *s);
 
-/* Turns every sample that is kept into one of no_space, and frees the trees. */
+/* Counts all kept samples as no_space, and frees the trees. */
 void stacktally_drop(struct stacktally *t);
 
 size_t stacktally_memory(const struct stacktally *t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unwind_child.h - cpi-unwind, as its parent sees it: messages go in, chains come out
+ * unwind_child.h - the connection to cpi-unwind: sends messages, receives chains
  *
- * Nothing here waits: messages are queued until the worker takes them.
+ * No function blocks: messages are queued until the worker reads them.
  */
 #ifndef CPI_DAEMON_UNWIND_CHILD_H
 #define CPI_DAEMON_UNWIND_CHILD_H
@@ -18,45 +18,55 @@ struct unwind_message;
 
 struct unwind_child {
 	pid_t pid;   /* of the server; 0: none */
-	int control; /* jobs go there */
+	int control; /* socket for jobs */
 	int epoll_fd;
-	int fd[CPI_UNWIND_NR_FDS]; /* to the worker; -1: there is none */
+	int fd[CPI_UNWIND_NR_FDS]; /* sockets to the worker; -1: no worker */
 	struct unwind_message *first, **last;
-	size_t bytes; /* of messages that wait */
-	bool waits;   /* for the worker to take some */
+	size_t bytes; /* of queued messages */
+	bool waits;   /* waits until the worker can take messages */
 };
 
-/* Starts the server, as helper_start(); c->epoll_fd is set. 0 or -errno. */
+/*
+ * Starts the server with helper_start(); c->epoll_fd must be set. Returns 0 or -errno.
+ */
 int unwind_child_start(struct unwind_child *c);
 
-/* Ends worker and server; harmless where there are none. */
+/* Ends worker and server, if there are any. */
 void unwind_child_stop(struct unwind_child *c);
 
-/* Has the server start a worker, and end the one before. 0; -EPIPE: there is no server;
- * or -errno. */
+/*
+ * Lets the server start a new worker and end the previous one. Returns 0; -EPIPE if
+ * there is no server; or -errno.
+ */
 int unwind_child_begin(struct unwind_child *c);
 
-/* There is no worker from now on, and no message. */
+/* Closes the connection to the worker, and drops all messages. */
 void unwind_child_end(struct unwind_child *c);
 
 /*
- * Room for a message of size bytes, to be filled before unwind_child_send(); NULL: no
- * memory. It comes behind those that wait.
+ * Appends a message of size bytes to the queue. The caller fills it in before
+ * unwind_child_send(). NULL: out of memory.
  */
 void *unwind_child_put(struct unwind_child *c, size_t size);
 
-/* Sends what the worker takes. 0, or -errno: it is gone. */
+/*
+ * Sends messages as far as the worker takes them. Returns 0, or -errno if the worker
+ * has ended.
+ */
 int unwind_child_send(struct unwind_child *c);
 
-/* The next chain, as it comes: its size; -EAGAIN: none yet; or -errno: it is gone. */
+/*
+ * Receives the next chain. Returns its size; -EAGAIN if there is none yet; or -errno if
+ * the worker has ended.
+ */
 ssize_t unwind_child_take(struct unwind_child *c, void *data, size_t size);
 
-/* The next image that is asked for. 0, -EAGAIN or -errno, as above. */
+/* Receives the next request for an image. Returns 0, -EAGAIN or -errno, as above. */
 int unwind_child_asked(struct unwind_child *c, uint32_t *image);
 
 /*
- * Answers that with a file, which stays the caller's, or -errno; wrapped: with a socket
- * that it is in. 0 or -errno.
+ * Answers the request with a descriptor, which the caller still owns, or with -errno in
+ * fd. wrapped: fd is a socket that contains the descriptor. Returns 0 or -errno.
  */
 int unwind_child_answer(struct unwind_child *c, uint32_t image, int fd, bool wrapped);
 

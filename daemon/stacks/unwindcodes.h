@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unwindcodes.h - code made at run time that call chains of one process may lead
- * through
+ * unwindcodes.h - the run-time code of a process that its call chains may contain
  *
- * A process may have a hundred thousand such pieces, and one chain is in few: those
- * that a register or a word of the stack's copy points into.
+ * A process may have a hundred thousand code objects, but one chain contains only few
+ * of them: those that a register or a word of the stack's copy points to.
  */
 #ifndef CPI_DAEMON_UNWINDCODES_H
 #define CPI_DAEMON_UNWINDCODES_H
@@ -14,7 +13,9 @@
 
 #define UNWINDCODES_MAX 1024
 
-/* Those that were met and have tables; ascending, they do not overlap. Starts as { 0 }.
+/*
+ * The code objects that were found and have tables; ascending and without overlap.
+ * Starts as { 0 }.
  */
 struct unwindcodes {
 	struct jit_tables *code;
@@ -22,9 +23,9 @@ struct unwindcodes {
 };
 
 /*
- * Adds those that a sample of p with registers points into, as they were then; what
- * they replaced goes. When there are too many, or nobody knows what was there then, it
- * begins anew.
+ * Adds the code objects that the registers and stack of a sample of p point to, as they
+ * were at that time, and removes those that they replaced. If there are too many, or if
+ * it is not known what was there, starts again with none.
  */
 void unwindcodes_meet(struct unwindcodes *c, struct jit *j, const struct process *p,
 		      const struct chain_sample *s);

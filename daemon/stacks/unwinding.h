@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unwinding.h - from copied registers and stacks to call chains, in a timed child
+ * unwinding.h - turns copied registers and stacks into call chains, with cpi-unwind
  *
- * Samples go to cpi-unwind (abi/unwind.h) with what their process has mapped, and wait
- * for their chains. Nothing here waits. What there is no room for, and what waited when
- * a worker died or did not answer, is lost by name; another worker is started, the
- * later the more often that was.
+ * Samples are sent to cpi-unwind (abi/unwind.h), with the mappings of their process,
+ * and are pending until their chain comes. No function blocks. A sample is lost, by
+ * name, if there is no room for it, or if the worker ends or does not answer while the
+ * sample is pending. Then another worker is started; after each failure this takes
+ * longer.
  *
- * I1  Samples added = samples handed out + lost + pending.
+ * I1  Samples added = samples passed to take() + lost + pending.
  * I2  At most UNWINDING_MAX_PENDING samples are pending, and UNWINDING_MAX_BYTES of
  *     messages wait.
  */
@@ -27,39 +28,48 @@ struct unwinding_config {
 	struct procmap *procmap;
 	struct jit *jit;
 	int epoll_fd; /* becomes readable when unwinding_run() has something to do */
-	/* Takes a sample with its frames, or one that is of the kernel alone. */
+	/*
+	 * Receives a sample with its frames, or a sample that has only kernel frames.
+	 */
 	void (*take)(void *ctx, const struct chain_sample *sample);
 	void *ctx;
 };
 
 struct unwinding;
 
-/* Starts cpi-unwind: before privileges are given up. What is wrong is logged. 0, or
- * -errno. */
+/*
+ * Starts cpi-unwind; call it before privileges are given up. Errors are logged. Returns
+ * 0 or -errno.
+ */
 int unwinding_open(const struct unwinding_config *cfg, struct unwinding **out);
 void unwinding_close(struct unwinding *u); /* accepts NULL */
 
-/* stacksampler_config's; ctx is a struct unwinding. */
+/* For take of struct stacksampler_config; ctx is a struct unwinding. */
 void unwinding_add(void *ctx, const struct chain_sample *sample);
 
 /*
- * Hands out what came. Returns in how many milliseconds it wants to run again, or -1.
+ * Passes on the chains that have come. Returns after how many milliseconds to call it
+ * again, or -1.
  */
 int unwinding_run(struct unwinding *u);
 
-/* Goes on until nothing is pending: what still is after max_ns is lost. */
+/*
+ * Waits until no sample is pending; samples that are still pending after max_ns are
+ * lost.
+ */
 void unwinding_finish(struct unwinding *u, uint64_t max_ns);
 
-/* When the oldest sample that is pending was taken; UINT64_MAX: there is none. */
+/* The time of the oldest pending sample; UINT64_MAX: there is none. */
 uint64_t unwinding_oldest_ns(const struct unwinding *u);
 
-/* Images may go after this: before they are swept. */
+/* Drops all references to images. Call it before images are swept. */
 void unwinding_forget_images(struct unwinding *u);
 
-/* Since it was opened, but for pending. */
+/* Counts since unwinding_open(), except pending. */
 struct unwinding_counts {
 	uint64_t pending;
-	uint64_t full, died; /* lost: there was no room; their worker died */
+	uint64_t full,
+		died; /* lost, because there was no room; because their worker died */
 	uint64_t done, nr_images, nr_died;
 	uint64_t end[CPI_UNWIND_NR_ENDS];
 };
