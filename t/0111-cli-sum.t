@@ -44,12 +44,12 @@ is "$?" 1 "cpi sum fails if the event measures no time"
 
 # The worst places.
 cpi hot --epoch full --format=csv >hot.csv
-is "$(head -n 1 hot.csv)" "samples,blamed_samples,percent,cpi,frequency,cpi_low,cpi_high,frequency_low,frequency_high,faster_than_best,address,offset,\
-procedure,text,image,build_id,file,line" "cpi hot: the column titles of CSV"
+is "$(head -n 1 hot.csv)" "samples,blamed_samples,percent,cpi,frequency,cpi_low,cpi_high,frequency_low,frequency_high,address,offset,\
+procedure,text,image,build_id,file,line,faster_than_best" "cpi hot: the column titles of CSV"
 is "$(sed 1d hot.csv | awk -F, '{ n += $2 } END { print n }')" 995 \
 	"the hottest instructions have all samples of known images"
 like "$(sed -n 2p hot.csv)" "^560\.000,[56].*,target_hot," "the hottest instruction comes first"
-like "$(cat hot.csv)" "^50\.000,50\.000,5\.00,,,,,,,0,0x1010,0x1010,do_syscall_64,," \
+like "$(cat hot.csv)" "^50\.000,50\.000,5\.00,,,,,,,0x1010,0x1010,do_syscall_64,,.*,0$" \
 	"an instruction without code is listed by its offset"
 is "$(cpi hot --epoch full --limit 2 --format=csv | sed 1d | wc -l | tr -d ' ')" 2 \
 	"--limit 2 prints two instructions"
@@ -59,8 +59,8 @@ is "$(cpi hot --epoch full --image target --format=csv |
 like "$(cpi hot --epoch full)" "^ *560  *[0-9]*  *[0-9.]*%.* target_hot " "cpi hot prints text"
 
 cpi stalls --epoch full --format=csv >stalls.csv
-is "$(head -n 1 stalls.csv)" "samples,percent,cycles,frequency,cycles_low,cycles_high,frequency_low,frequency_high,faster_than_best,kind,reasons,\
-culprit_addresses,address,offset,procedure,text,image,build_id,file,line" \
+is "$(head -n 1 stalls.csv)" "samples,percent,cycles,frequency,cycles_low,cycles_high,frequency_low,frequency_high,kind,reasons,\
+culprit_addresses,address,offset,procedure,text,image,build_id,file,line,faster_than_best" \
 	"cpi stalls: the column titles of CSV"
 like "$(sed -n 2p stalls.csv)" "^[0-9]*\.[0-9]*,[0-9.]*,.*,dynamic,[a-z ]*,.*target_hot" \
 	"the worst stall comes first"

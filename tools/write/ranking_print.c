@@ -2,8 +2,7 @@
 /*
  * ranking_print.c - the hottest instructions and the worst stalls
  *
- * Both tables end with the same columns. struct kind has the columns before
- * these.
+ * Both tables end with the same columns. struct kind has all columns.
  */
 #include "config.h"
 
@@ -70,13 +69,14 @@ static int print_json(const struct explainer *x, struct table *t, const char *na
 	return err;
 }
 
-/* A kind of insns: its name in JSON, and its columns before RANKED_INSN_COLUMNS. */
+/* A kind of insns: its name in JSON, and its columns. */
 struct kind {
 	const char *name;
 	const char *corrected; /* which column has samples of what was slow, or NULL */
 	const struct column *columns;
 	const char *const *drop; /* where a terminal is narrow */
-	size_t nr_columns;       /* those of the place, too */
+	size_t nr_columns;
+	/* Fills the columns before RANKED_INSN_COLUMNS. */
 	void (*put)(struct table *t, const struct ranked_insn *ranked, double percent,
 		    bool text);
 };
@@ -121,6 +121,7 @@ static int print_insns(const struct explainer *x, struct ranking *r,
 		table_color(t, out_heat(percent));
 		kind->put(t, &ranked[i], percent, out->format == OUT_TEXT);
 		ranked_insn_put_place(&ranked[i], t);
+		table_number(t, ranked[i].too_fast);
 		too_fast |= ranked[i].too_fast && isfinite(ranked[i].cycles);
 	}
 	err = print(x, t, kind, too_fast, out);
@@ -145,16 +146,20 @@ static void put_range(struct table *t, const struct ranked_insn *ranked)
 	table_real(t, ranked->takes.high, 3);
 	table_real(t, ranked->runs.low, 1);
 	table_real(t, ranked->runs.high, 1);
-	table_number(t, ranked->too_fast);
 }
 
-#define RANGE_COLUMNS(low, high)                                             \
-	{ "", low, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },                      \
-		{ "", high, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },             \
-		{ "", "frequency_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },  \
-		{ "", "frequency_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT }, \
-	{                                                                    \
-		"", "faster_than_best", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT    \
+#define RANGE_COLUMNS(low, high)                                            \
+	{ "", low, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },                     \
+		{ "", high, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },            \
+		{ "", "frequency_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT }, \
+	{                                                                   \
+		"", "frequency_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT     \
+	}
+
+/* Columns that were added later. They follow all others: scripts count columns. */
+#define LATER_COLUMNS                                                     \
+	{                                                                 \
+		"", "faster_than_best", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT \
 	}
 
 static void put_stall(struct table *t, const struct ranked_insn *ranked, double percent,
@@ -183,6 +188,7 @@ int ranking_print_stalls(const struct explainer *x, struct ranking *r,
 		{ "reason", "reasons", COLUMN_TEXT, COLUMN_EVERYWHERE },
 		{ "culprit", "culprit_addresses", COLUMN_TEXT, COLUMN_EVERYWHERE },
 		RANKED_INSN_COLUMNS,
+		LATER_COLUMNS,
 	};
 	static const char *const drop[] = { "source",  "culprit_addresses", "image",
 					    "address", "percent",           NULL };
@@ -219,6 +225,7 @@ int ranking_print_hot(const struct explainer *x, struct ranking *r,
 		{ "", "frequency", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		RANGE_COLUMNS("cpi_low", "cpi_high"),
 		RANKED_INSN_COLUMNS,
+		LATER_COLUMNS,
 	};
 	static const char *const drop[] = { "source", "samples", "image", NULL };
 	static const struct kind kind = {
