@@ -16,7 +16,7 @@ list()
 list --format=csv --asm target_hot >hot.csv
 is "$?" 0 "cpi list finds a procedure by its name"
 is "$(head -n 1 hot.csv)" \
-	"samples:cpu-clock,percent,samples:page-faults,percent:page-faults,frequency,cpi,taken,not_taken,offset,address,text,file,line,frequency_low,frequency_high,cpi_low,cpi_high,blamed_samples,faster_than_best" \
+	"samples:cpu-clock,percent,samples:page-faults,percent:page-faults,frequency,cpi,taken,not_taken,offset,address,text,file,line,frequency_low,frequency_high,cpi_low,cpi_high,blamed_samples,faster_than_best,time_percent" \
 	"the column titles of CSV"
 is "$(awk -F, 'NR > 1 { n += $1; t += $7; u += $8 } END { print n, t, u }' hot.csv)" \
 	"600 30 10" "samples and branch outcomes of the instructions add up"
@@ -153,7 +153,7 @@ print(list(r["instructions"][0]))' >json
 	is "$(cat json)" "$(cat <<'END'
 ['epochs', 'marks', 'streams', 'procedure', 'image', 'build_id', 'attribution', 'total', 'no_code', 'instructions']
 600 {'cpu-clock': 600, 'page-faults': 0} target_hot None None
-['offset', 'address', 'text', 'samples', 'percent', 'frequency', 'cpi', 'frequency_interval', 'cpi_interval', 'taken', 'not_taken', 'file', 'line', 'blamed_samples', 'faster_than_best']
+['offset', 'address', 'text', 'samples', 'percent', 'frequency', 'cpi', 'frequency_interval', 'cpi_interval', 'taken', 'not_taken', 'file', 'line', 'blamed_samples', 'faster_than_best', 'time_percent']
 END
 )" "cpi list writes JSON"
 	list --format=json --source target_hot | python3 -c '

@@ -3,7 +3,7 @@
 # Random samples and the scheduler's ticks as one time, on known counts (t/runsdb.c).
 . "$srcdir/t/tap.sh"
 
-plan 24
+plan 28
 
 # cpu-clock at 10 ms and ticks at 4 ms agree on hot and cold: 400 and 1000 samples, 4 s
 # each. With them, a sample of either kind stands for 1 / (1/10 + 1/4) = 1/0.35 ms.
@@ -133,7 +133,7 @@ is "$(width cold) $(width cold --event cpu-clock)" '0.26 0.44' "ticks make an in
 # A row's own part of an interval, to which comes how well the sides' sizes are known.
 least()
 {
-	awk -v a="$1" -v b="$2" -v least="$3" 'BEGIN { print a >= least && b >= least }'
+	awk -v a="$1" -v b="$2" -v least="$3" 'BEGIN { print (a >= least && b >= least) }'
 }
 is "$(least "$(width timed)" "$(width timed --event cpu-clock)" 0.58)" 1 \
 	"the interval of a row with biased ticks is at least that of its random samples"
@@ -148,6 +148,20 @@ MKDB_TICKS=1
 export MKDB_TICKS
 . "$srcdir/t/known.sh"
 unset MKDB_TICKS
+listed()
+{
+	cpi list --epoch full --asm "$@" target_hot 2>/dev/null
+}
+is "$(listed | grep -c '^ *samples  *%  *page-faults  *%  *blamed')" 1 "cpi list has one column of samples"
+like "$(listed | sed -n '/^$/,$p' | sed 1,2d | head -n 1)" '^  *551  *91\.1' \
+	"cpi list has the time of both kinds of samples"
+is "$(listed --by-stream | grep -c '^ *cpu-clock  *%  *ticks  *%')" 1 \
+	"cpi list --by-stream shows each event in columns of its own"
+is "$(cpi list --epoch full --asm --format=csv target_hot | awk -F, '
+	NR == 1 { print $1, $3, $NF }
+	NR > 1 { n += $NF }
+	END { printf "%.0f\n", n }' | tr '\n' ' ')" 'samples:cpu-clock samples:ticks time_percent 100 ' \
+	"CSV has the counts, and the share of the time last"
 if ! command -v python3 >/dev/null; then
 	skip 5 "no python3 to read JSON with"
 	exit 0

@@ -11,7 +11,7 @@
 
 struct options {
 	struct explain_options explain;
-	bool source, assembly, both, inlines, all;
+	bool source, assembly, both, inlines, all, by_stream;
 };
 
 static int print(const struct options *o, const struct list *l)
@@ -31,7 +31,8 @@ static int list(struct cmd_context *ctx, struct explainer *x,
 			  .place = found->chosen,
 			  .has_weights = found->has_weights,
 			  .inlines = o->inlines,
-			  .all = o->all };
+			  .all = o->all,
+			  .by_stream = o->by_stream };
 	const struct explanation *ex;
 	struct pager pager;
 	int err = 0;
@@ -69,6 +70,9 @@ static const struct opt opts[] = {
 	OPT("inlines", 'i', NULL, "show inlined calls where they change", OPT_FLAG,
 	    inlines),
 	OPT("all", 0, NULL, "not only around the hottest rows", OPT_FLAG, all),
+	OPT("by-stream", 0, NULL,
+	    "show ticks and other samples in columns of their own", OPT_FLAG,
+	    by_stream),
 	OPT_NO_PAGER,
 	OPT_ATTRIBUTION,
 	OPTS_DEBUG_FILES,

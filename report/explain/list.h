@@ -31,7 +31,8 @@ struct list {
 	const struct explained *explained; /* NULL when it cannot be, or was not */
 	bool inlines;                      /* say what was inlined */
 	bool all;                          /* text shows all rows, not only hot spots */
-	struct image *image;               /* NULL when it cannot be opened */
+	bool by_stream;      /* text shows ticks in a column of their own */
+	struct image *image; /* NULL when it cannot be opened */
 	struct sources *sources;
 	struct list_insn *insn;
 	size_t nr_insns;
@@ -39,6 +40,8 @@ struct list {
 	struct event_sum total[EVENTS_MAX];
 	const char *no_code; /* why the code is missing; NULL if it is not */
 	bool has_outcomes;   /* a conditional jump's outcome is known */
+	bool has_ticks;      /* ticks and random samples both measure time */
+	bool random_only;    /* ticks are biased here, so they do not count as time */
 };
 
 /*
@@ -53,6 +56,13 @@ bool list_has_source(const struct list *l);
 
 /* The share of the procedure's samples, in percent of the event's. */
 double list_percent(const struct list *l, const struct event_sum *tally, size_t event);
+
+/*
+ * The time of a tally, by random samples and ticks together (procedure_evidence.h), in
+ * samples of the first stream; and its share of the procedure's time, in percent.
+ */
+double list_time(const struct list *l, const struct event_sum *tally);
+double list_time_percent(const struct list *l, const struct event_sum *tally);
 
 /*
  * Chooses which of the nr rows of tally to show; all of them if l->all. 0 or

@@ -154,6 +154,20 @@ static void put_samples(struct list *l)
 	}
 }
 
+/* Whether ticks count as time in this procedure. */
+static void look_at_ticks(struct list *l)
+{
+	const struct procedure_evidence *e = l->scope->evidence;
+	const struct symbol *s = NULL;
+
+	if (!e)
+		return;
+	if (l->image && l->place->kind != PLACE_UNNAMED)
+		s = image_symbol_at(l->image, l->place->start);
+	l->has_ticks = procedure_evidence_fit(e)->both;
+	l->random_only = procedure_evidence_random_only(e, &l->place->image, s);
+}
+
 static const char *why_no_code(const struct list *l, int err)
 {
 	if (!l->image)
@@ -192,6 +206,7 @@ int list_decode(struct list *l)
 	if (!l->tally)
 		return -ENOMEM;
 	put_samples(l);
+	look_at_ticks(l);
 	sources_ask(l->sources, image_cache_remote(l->scope->images),
 		    &l->place->image.desc);
 	return 0;
@@ -222,4 +237,23 @@ double list_percent(const struct list *l, const struct event_sum *tally, size_t 
 	double all = l->total[event].weight;
 
 	return all > 0 ? 100 * tally->weight / all : 0;
+}
+
+double list_time(const struct list *l, const struct event_sum *tally)
+{
+	const struct scope *s = l->scope;
+	const struct evidence *e =
+		l->has_ticks ? procedure_evidence_fit(s->evidence) : NULL;
+	double ns = e ? 0 : tally[0].weight;
+
+	for (size_t i = 0; e && i < s->ev.nr; i++)
+		ns += evidence_factor(e, i, l->random_only) * tally[i].weight;
+	return ns / s->ev.weight[s->first];
+}
+
+double list_time_percent(const struct list *l, const struct event_sum *tally)
+{
+	const double all = list_time(l, l->total);
+
+	return all > 0 ? 100 * list_time(l, tally) / all : 0;
 }

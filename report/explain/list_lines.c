@@ -26,7 +26,7 @@ int list_find_hotspots(const struct list *l, const struct event_sum *tally, size
 	if (!weight)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		weight[i] = list_percent(l, &tally[i * l->scope->ev.nr], 0);
+		weight[i] = list_time_percent(l, &tally[i * l->scope->ev.nr]);
 	err = hotspots_find(weight, nr, out);
 	free(weight);
 	return err;

@@ -73,6 +73,9 @@ size_t list_event_columns(const struct list *l, struct column *out, char **keys)
 void list_event_cells(const struct list *l, struct table *t,
 		      const struct event_sum *tally, bool text);
 
+/* Appends to nr columns those that both forms end with. Returns how many there are. */
+size_t list_last_columns(const struct list *l, struct column *c, size_t nr);
+
 /* A line of source between the rows, when it is another than the one before. */
 void list_put_line(struct table *t, struct sources *sources, const struct line *line,
 		   const struct line *before);

@@ -46,6 +46,12 @@ static void print_explained(const struct list *l)
 		out_line("* %s", FASTER_THAN_BEST);
 }
 
+/* Whether text has one column of time for two events. */
+static bool shows_one_time(const struct list *l)
+{
+	return l->has_ticks && !l->by_stream;
+}
+
 void list_print_header(const struct list *l, bool assembly)
 {
 	char build_id[REPORT_BUILD_ID_SIZE];
@@ -58,6 +64,12 @@ void list_print_header(const struct list *l, bool assembly)
 	for (size_t i = 0; i < l->scope->ev.nr; i++)
 		out_line("Total samples for event type %s = %" PRIu64,
 			 l->scope->ev.event[i].name, l->total[i].n);
+	if (shows_one_time(l))
+		out_line(l->random_only
+				 ? "Ticks are biased in this procedure: its time "
+				   "is from the other samples alone"
+				 : "Both are one time; --by-stream shows them "
+				   "apart");
 	if (l->no_code)
 		out_line("Only offsets with samples, without code: %s.", l->no_code);
 	if (l->explained)
@@ -83,12 +95,27 @@ void list_json_header(struct json *j, const struct list *l)
 		explained_json_source(l->explained, j);
 }
 
+/* Whether text has the event's counts. */
+static bool shows_counts(const struct list *l, size_t event)
+{
+	return !shows_one_time(l) ||
+	       !evidence_counts(procedure_evidence_fit(l->scope->evidence), event);
+}
+
 size_t list_event_columns(const struct list *l, struct column *out, char **keys)
 {
 	size_t nr = 0;
 
+	if (shows_one_time(l)) {
+		out[nr++] = (struct column){ "samples", "", COLUMN_NUMBER,
+					     COLUMN_ONLY_IN_TEXT };
+		out[nr++] =
+			(struct column){ "%", "", COLUMN_NUMBER, COLUMN_ONLY_IN_TEXT };
+	}
 	for (size_t i = 0; i < l->scope->ev.nr; i++) {
 		const char *name = l->scope->ev.event[i].name;
+		const enum column_where where =
+			shows_counts(l, i) ? COLUMN_EVERYWHERE : COLUMN_NOT_IN_TEXT;
 		char *samples = NULL, *percent = NULL;
 
 		if (asprintf(&samples, "samples:%s", name) < 0)
@@ -99,17 +126,33 @@ size_t list_event_columns(const struct list *l, struct column *out, char **keys)
 		keys[2 * i + 1] = percent;
 		out[nr++] = (struct column){ l->scope->ev.nr > 1 ? name : "samples",
 					     samples ? samples : name, COLUMN_NUMBER,
-					     COLUMN_EVERYWHERE };
+					     where };
 		out[nr++] = (struct column){ "%", percent ? percent : "percent",
-					     COLUMN_NUMBER, COLUMN_EVERYWHERE };
+					     COLUMN_NUMBER, where };
 	}
 	return nr;
+}
+
+static void put_time_cells(const struct list *l, struct table *t,
+			   const struct event_sum *tally)
+{
+	const double samples = list_time(l, tally);
+
+	if (samples > 0) {
+		table_real(t, samples, 0);
+		table_percent(t, list_time_percent(l, tally));
+	} else {
+		table_empty(t);
+		table_empty(t);
+	}
 }
 
 /* Nothing where there are no samples, so that the eye finds those that are. */
 void list_event_cells(const struct list *l, struct table *t,
 		      const struct event_sum *tally, bool text)
 {
+	if (shows_one_time(l))
+		put_time_cells(l, t, tally);
 	for (size_t i = 0; i < l->scope->ev.nr; i++) {
 		if (text && !tally[i].n && !(tally[i].weight > 0)) {
 			table_empty(t);
@@ -197,7 +240,7 @@ static void put_insn(struct table *t, const struct list *l, size_t i, bool text)
 	const struct list_insn *insn = &l->insn[i];
 	const struct event_sum *tally = &l->tally[i * l->scope->ev.nr];
 
-	table_color(t, out_heat(list_percent(l, tally, 0)));
+	table_color(t, out_heat(list_time_percent(l, tally)));
 	list_event_cells(l, t, tally, text);
 	put_rate_cells(t, l, i, text);
 	put_outcome_cell(t, l, i, insn->taken, text);
@@ -213,6 +256,7 @@ static void put_insn(struct table *t, const struct list *l, size_t i, bool text)
 	put_range_cells(t, l, i);
 	if (l->inlines)
 		inlined_put_cell(t, &insn->inlined);
+	table_percent(t, list_time_percent(l, tally));
 }
 
 void list_put_line(struct table *t, struct sources *sources, const struct line *line,
@@ -230,6 +274,16 @@ void list_put_line(struct table *t, struct sources *sources, const struct line *
 		return;
 	table_line(t, TERM_BLUE, all);
 	free(all);
+}
+
+size_t list_last_columns(const struct list *l, struct column *c, size_t nr)
+{
+	if (l->inlines)
+		c[nr++] = (struct column){ "", "inlined", COLUMN_TEXT,
+					   COLUMN_NOT_IN_TEXT };
+	c[nr++] = (struct column){ "", "time_percent", COLUMN_NUMBER,
+				   COLUMN_NOT_IN_TEXT };
+	return nr;
 }
 
 static size_t make_columns(const struct list *l, struct column *c, char **keys)
@@ -254,7 +308,6 @@ static size_t make_columns(const struct list *l, struct column *c, char **keys)
 		{ "", "cpi_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		{ "", "blamed_samples", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		{ "", "faster_than_best", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
-		{ "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	};
 	size_t nr = list_event_columns(l, c, keys);
 
@@ -262,7 +315,7 @@ static size_t make_columns(const struct list *l, struct column *c, char **keys)
 		c[nr++] = (struct column){ "blamed", "", COLUMN_NUMBER,
 					   COLUMN_ONLY_IN_TEXT };
 	memcpy(c + nr, rest, sizeof(rest));
-	return nr + sizeof(rest) / sizeof(rest[0]) - !l->inlines;
+	return list_last_columns(l, c, nr + sizeof(rest) / sizeof(rest[0]));
 }
 
 static void json_insn(struct json *j, const struct list *l, size_t i)
@@ -292,6 +345,7 @@ static void json_insn(struct json *j, const struct list *l, size_t i)
 	json_bool(j, "faster_than_best", r.too_fast);
 	if (l->inlines)
 		inlined_json(j, &insn->inlined);
+	json_real(j, "time_percent", list_time_percent(l, tally), 4);
 	json_end(j);
 }
 
@@ -324,7 +378,7 @@ double list_percent_between(const struct list *l, const struct event_sum *tally,
 	double percent = 0;
 
 	for (size_t i = from; i < to; i++)
-		percent += list_percent(l, &tally[i * l->scope->ev.nr], 0);
+		percent += list_time_percent(l, &tally[i * l->scope->ev.nr]);
 	return percent;
 }
 
@@ -377,7 +431,7 @@ int list_print_assembly(const struct list *l, bool with_source,
 {
 	static const char *const drop[] = { "not_taken", "taken", "frequency", "cpi",
 					    NULL };
-	struct column columns[2 * EVENTS_MAX + 16];
+	struct column columns[2 * EVENTS_MAX + 20];
 	char *keys[2 * EVENTS_MAX] = { NULL };
 	struct table *t;
 	int err = -ENOMEM;

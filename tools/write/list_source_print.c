@@ -25,7 +25,7 @@ static void put_row(struct table *t, const struct list *l,
 {
 	const char *source = file ? sources_line(l->sources, file, line) : NULL;
 
-	table_color(t, out_heat(list_percent(l, tally, 0)));
+	table_color(t, out_heat(list_time_percent(l, tally)));
 	list_event_cells(l, t, tally, text);
 	table_text(t, file);
 	if (file)
@@ -35,6 +35,7 @@ static void put_row(struct table *t, const struct list *l,
 	table_text(t, source ? source : file ? NULL : "(code of no source line)");
 	if (l->inlines)
 		inlined_put_cell(t, inlined);
+	table_percent(t, list_time_percent(l, tally));
 }
 
 /* Lines between two rows of the procedure's own file, which have no code. */
@@ -109,9 +110,8 @@ int list_print_source(const struct list *l, const struct out_options *out)
 		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 		{ "line", "line", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "source", "source", COLUMN_TEXT, COLUMN_EVERYWHERE },
-		{ "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	};
-	struct column columns[2 * EVENTS_MAX + 4];
+	struct column columns[2 * EVENTS_MAX + 8];
 	char *keys[2 * EVENTS_MAX] = { NULL };
 	const bool text = out->format == OUT_TEXT;
 	struct hotspots spots = { NULL, 0 };
@@ -124,7 +124,8 @@ int list_print_source(const struct list *l, const struct out_options *out)
 		return err;
 	nr = list_event_columns(l, columns, keys);
 	memcpy(columns + nr, rest, sizeof(rest));
-	t = table_new(columns, nr + sizeof(rest) / sizeof(rest[0]) - !l->inlines);
+	nr = list_last_columns(l, columns, nr + sizeof(rest) / sizeof(rest[0]));
+	t = table_new(columns, nr);
 	err = t ? 0 : -ENOMEM;
 	if (t) {
 		if (text)
