@@ -52,6 +52,21 @@ static bool shows_one_time(const struct list *l)
 	return l->has_ticks && !l->by_stream;
 }
 
+/* How ticks count. */
+static void print_ticks(const struct list *l)
+{
+	const struct events *ev = &l->scope->ev;
+	const struct evidence *e = procedure_evidence_fit(l->scope->evidence);
+
+	if (l->random_only)
+		out_line(
+			"Ticks are biased in this procedure: its time is from %s alone",
+			ev->event[0].name);
+	else
+		out_line("%s and %s are one time; --by-stream shows them apart",
+			 ev->event[0].name, ev->event[e->ticks].name);
+}
+
 void list_print_header(const struct list *l, bool assembly)
 {
 	char build_id[REPORT_BUILD_ID_SIZE];
@@ -65,11 +80,7 @@ void list_print_header(const struct list *l, bool assembly)
 		out_line("Total samples for event type %s = %" PRIu64,
 			 l->scope->ev.event[i].name, l->total[i].n);
 	if (shows_one_time(l))
-		out_line(l->random_only
-				 ? "Ticks are biased in this procedure: its time "
-				   "is from the other samples alone"
-				 : "Both are one time; --by-stream shows them "
-				   "apart");
+		print_ticks(l);
 	if (l->no_code)
 		out_line("Only offsets with samples, without code: %s.", l->no_code);
 	if (l->explained)
