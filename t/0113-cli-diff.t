@@ -22,7 +22,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 60
+plan 61
 
 cpi diff old new >text 2>err
 is "$?" 0 "cpi diff compares two selections"
@@ -33,6 +33,8 @@ row()
 {
 	sed -n '/^A ms/,$p' text | sed 1d | grep " $1 " | tr -s ' ' | sed 's/^ //; s/ $//'
 }
+like "$(cat text)" '^  gamma: changed (cause unknown), +20\.[0-9]% (95%: +1[0-9]\.[0-9]% to +2[0-9]\.[0-9]%)$' \
+	"a line says what was found, with its interval"
 like "$(row gamma)" '^101.40 121.60 .* +20\.[0-9]% gamma prog .* +1[0-9]\.[0-9]% +2[0-9]\.[0-9]% ' \
 	"a fifth more time is found although the rate halved"
 is "$(sed -n '/^A ms/{n;p;}' text | grep -c ' gamma ')" 1 "the row that changed comes first"

@@ -87,12 +87,6 @@ static double log_of(int point)
 	return SCALE_FROM + SCALE_STEP * point;
 }
 
-bool freq_interval_known(const struct freq_interval *i)
-{
-	return i->low > 0 && isfinite(i->high) && i->high <= SCALE_KNOWN * i->likely &&
-	       i->likely <= SCALE_KNOWN * i->low;
-}
-
 struct freq_interval freq_interval_cycles(const struct freq_interval *executions,
 					  double samples, double period)
 {

@@ -36,6 +36,7 @@
 #ifndef CPI_ANALYSIS_SCALE_H
 #define CPI_ANALYSIS_SCALE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -108,7 +109,11 @@ struct freq_interval {
  * by more than a factor of SCALE_KNOWN.
  */
 #define SCALE_KNOWN 3.0
-bool freq_interval_known(const struct freq_interval *i);
+static inline bool freq_interval_known(const struct freq_interval *i)
+{
+	return i->low > 0 && isfinite(i->high) && i->high <= SCALE_KNOWN * i->likely &&
+	       i->likely <= SCALE_KNOWN * i->low;
+}
 
 /*
  * The cycles of one execution, with their interval: time over executions, where time is

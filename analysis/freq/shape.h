@@ -5,15 +5,21 @@
  * Samples are frequency times cycles, so their number alone cannot tell. Their
  * distribution can: a longer stall adds samples at some instructions and none at others
  * that run equally often. More iterations multiply the samples of all instructions of a
- * loop by one factor and add none outside. If the whole procedure grew by one factor,
- * its callers decide: if the code around the calls grew by the same factor, there were
- * more calls. Otherwise the verdict is "undetermined".
+ * loop by one factor and add none outside. Code that runs only on one side, while the
+ * rest did not change, makes each execution longer.
+ *
+ * If the whole procedure grew by one factor, other evidence decides: executions that
+ * were measured on both sides; the code around its calls; or its steady instructions,
+ * which can wait neither for memory nor for a jump, so that only more executions give
+ * them more time. Otherwise the verdict is "undetermined".
  */
 #ifndef CPI_ANALYSIS_SHAPE_H
 #define CPI_ANALYSIS_SHAPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "analysis/freq/scale.h"
 
 enum shape_kind {
 	SHAPE_UNDETERMINED,
@@ -24,8 +30,10 @@ enum shape_kind {
 /* An instruction's samples on both sides. */
 struct shape_insn {
 	double a, b;
-	int class; /* instructions of one class run equally often
-		      (analysis/cfg/equiv.h); from 0 */
+	int class;                 /* instructions of one class run equally often
+				      (analysis/cfg/equiv.h); from 0 */
+	double steady_a, steady_b; /* blamed samples, if nothing it may wait for varies;
+				      else 0 */
 };
 
 struct shape_input {
@@ -34,13 +42,23 @@ struct shape_input {
 	double size; /* b / a of an unchanged instruction: B's size over A's */
 	double calls_a, calls_b; /* samples of the classes that call the procedure; 0:
 				    not known */
+	/* Executions of the code with the most time, 90 % intervals; 0: not known. */
+	struct freq_interval runs_a, runs_b;
+	double time_size; /* as size, of time instead of samples; with these only */
 };
 
 struct shape_verdict {
 	enum shape_kind kind;
 	double stalls;  /* the part of the change at some instructions of a class */
 	double uniform; /* the part that is the same at all instructions of a class */
+	double added;   /* the part in code that runs on one side only */
 	double calls;   /* ratio at call sites; NAN: not known */
+	/*
+	 * Executions of B over those of A, with the 95 % interval, relative to what did
+	 * not change: from measured executions, or from steady instructions. NANs: not
+	 * known.
+	 */
+	struct freq_interval runs;
 };
 
 /* 0 or -ENOMEM. */

@@ -25,15 +25,18 @@ struct finding_insn {
 	uint16_t opcode;
 	int class;
 	double samples;
+	double steady; /* blamed samples, if nothing it may wait for varies; else 0 */
 };
 
 /* A finding on one side. */
 struct judged_side {
 	const struct matrix_place *place;
 	bool explained;
-	uint64_t address; /* that calls name */
-	struct buf insn;  /* struct finding_insn */
-	double calls;     /* samples of the classes that call it */
+	uint64_t address;           /* that calls name */
+	struct buf insn;            /* struct finding_insn */
+	double calls;               /* samples of the classes that call it */
+	struct freq_interval *runs; /* executions, by class; owned */
+	int nr_classes;
 };
 
 /* The findings of one image. */
@@ -43,6 +46,54 @@ struct image_findings {
 	struct explainer *x;
 	struct image *im;
 };
+
+/* What an instruction may wait for in one run and not in another. */
+#define VARYING                                                                       \
+	(INSN_LOAD | INSN_STORE | INSN_JUMP | INSN_CALL | INSN_RETURN | INSN_ATOMIC | \
+	 INSN_FENCE | INSN_PREFETCH | INSN_REPEAT | INSN_SYSCALL | INSN_BAD)
+
+static bool reads_any(const struct insn *insn, const struct isa_registers *set)
+{
+	return (insn->reads.bit[0] & set->bit[0]) || (insn->reads.bit[1] & set->bit[1]);
+}
+
+/* Which registers have a value that comes from memory without another step. */
+static void follow(const struct insn *insn, struct isa_registers *loaded)
+{
+	for (int i = 0; i < 2; i++) {
+		if (insn->kind & (INSN_LOAD | INSN_CALL))
+			loaded->bit[i] |= insn->writes.bit[i];
+		else
+			loaded->bit[i] &= ~insn->writes.bit[i];
+	}
+}
+
+/*
+ * Whether the block's instruction is steady: it waits for no memory, nor for a register
+ * that was loaded, and it is not where the wait for a mispredicted jump shows.
+ */
+static bool is_steady(const struct cfg *cfg, const struct cfg_block *block, int i)
+{
+	const struct insn *insn = &cfg->insn[block->first_insn];
+	struct isa_registers loaded = { { 0, 0 } };
+
+	if (!i || insn[i].kind & VARYING)
+		return false;
+	for (int k = 0; k < block->nr_insns; k++) /* of the round before */
+		follow(&insn[k], &loaded);
+	for (int k = 0; k < i; k++)
+		follow(&insn[k], &loaded);
+	return !reads_any(&insn[i], &loaded);
+}
+
+static int keep_runs(struct judged_side *p, const struct explained *e)
+{
+	p->nr_classes = e->freq->nr_classes;
+	p->runs = calloc(p->nr_classes + 1, sizeof(*p->runs));
+	for (int b = 0; b < e->cfg->exit && p->runs; b++)
+		p->runs[e->freq->class[b]] = e->freq->block_range[b];
+	return p->runs ? 0 : -ENOMEM;
+}
 
 static int explain_finding(struct image_findings *s, struct judged_side *p)
 {
@@ -66,12 +117,14 @@ static int explain_finding(struct image_findings *s, struct judged_side *p)
 				.opcode = e->cfg->insn[at].opcode,
 				.class = e->freq->class[b],
 				.samples = e->samples[at],
+				.steady =
+					is_steady(e->cfg, block, i) ? e->blamed[at] : 0,
 			};
 
 			buf_put(&p->insn, &insn, sizeof(insn));
 		}
 	}
-	return p->insn.err;
+	return p->insn.err ? p->insn.err : keep_runs(p, e);
 }
 
 static double class_samples(const struct explained *e, int class)
@@ -281,6 +334,46 @@ static bool is_same_code(const struct judged_side *a, const struct judged_side *
 	return true;
 }
 
+/* The class with the most time on both sides, relative to each side's. */
+static int main_class(const struct judged_side *a, const struct judged_side *b)
+{
+	const struct judged_side *side[] = { a, b };
+	double *time = calloc(a->nr_classes + 1, sizeof(*time));
+	int class = 0;
+
+	if (!time)
+		return -ENOMEM;
+	for (int k = 0; k < 2; k++) {
+		const struct finding_insn *insn =
+			(const struct finding_insn *)side[k]->insn.data;
+		const double all = sum_of(side[k]);
+
+		for (size_t i = 0; i < side[k]->insn.len / sizeof(*insn); i++) {
+			if (insn[i].class < a->nr_classes && all > 0)
+				time[insn[i].class] += insn[i].samples / all;
+		}
+	}
+	for (int i = 0; i < a->nr_classes; i++)
+		class = time[i] > time[class] ? i : class;
+	free(time);
+	return class;
+}
+
+/* Their executions on both sides. */
+static int take_runs(struct shape_input *in, const struct judged_side *a,
+		     const struct judged_side *b)
+{
+	const int class = main_class(a, b);
+
+	if (class < 0)
+		return class;
+	if (class < a->nr_classes && class < b->nr_classes) {
+		in->runs_a = a->runs[class];
+		in->runs_b = b->runs[class];
+	}
+	return 0;
+}
+
 static int judge_row(struct diff_row *r, const struct judged_side *a,
 		     const struct judged_side *b)
 {
@@ -296,12 +389,16 @@ static int judge_row(struct diff_row *r, const struct judged_side *a,
 	if (!insn)
 		return -ENOMEM;
 	for (size_t i = 0; i < in.nr; i++)
-		insn[i] = (struct shape_insn){ x[i].samples, y[i].samples, x[i].class };
+		insn[i] = (struct shape_insn){ x[i].samples, y[i].samples, x[i].class,
+					       x[i].steady, y[i].steady };
 	in.insn = insn;
 	in.size = sum_of(b) / sum_of(a) / exp(r->compared->change);
+	in.time_size = r->time[1] / r->time[0] / exp(r->compared->change);
 	in.calls_a = a->calls;
 	in.calls_b = b->calls;
-	err = shape_judge(&in, &r->verdict);
+	err = take_runs(&in, a, b);
+	if (!err)
+		err = shape_judge(&in, &r->verdict);
 	free(insn);
 	return err;
 }
@@ -339,8 +436,10 @@ int diff_judge(struct diff *d)
 	for (size_t k = 0; k < nr && !err; k++)
 		err = judge_row(&d->row[k], &finding[0][k], &finding[1][k]);
 	for (size_t k = 0; k < nr; k++) {
-		buf_fini(&finding[0][k].insn);
-		buf_fini(&finding[1][k].insn);
+		for (int side = 0; side < 2; side++) {
+			buf_fini(&finding[side][k].insn);
+			free(finding[side][k].runs);
+		}
 	}
 	return err;
 }

@@ -9,7 +9,11 @@
 #include "t/unit/unit.h"
 
 #define NR_INSNS 10
-#define TRIALS   10000 /* 4 % are expected of the hardest change, 5 % are allowed */
+#define INSN(a, b, class)         \
+	{                         \
+		a, b, class, 0, 0 \
+	}
+#define TRIALS 10000 /* 4 % are expected of the hardest change, 5 % are allowed */
 
 /*
  * A procedure of three classes: its entry, a loop, and a part of the loop. B's samples
@@ -78,14 +82,14 @@ START_TEST(changes_are_told_apart)
 
 	for (int n = 0; n < TRIALS; n++) {
 		const double size = 0.5 + 2 * random_uniform(&state);
-		struct shape_input in = { insn, NR_INSNS, size, 0, 0 };
+		struct shape_input in = { .insn = insn, .nr = NR_INSNS, .size = size };
 
 		for (int i = 0; i < NR_INSNS; i++)
 			insn[i] = (struct shape_insn){
 				random_poisson(&state, samples[i]),
 				random_poisson(&state,
 					       samples[i] * size * changes[_i].by[i]),
-				class_of[i]
+				class_of[i], 0, 0
 			};
 		if (changes[_i].calls > 0) {
 			in.calls_a = random_poisson(&state, 150);
@@ -100,11 +104,93 @@ START_TEST(changes_are_told_apart)
 }
 END_TEST
 
+/* A conditional part of the loop that runs on one side only; the loop stays. */
+START_TEST(added_code_makes_it_slower)
+{
+	struct shape_insn insn[] = { INSN(20, 22, 0),   INSN(300, 20, 1),
+				     INSN(500, 560, 1), INSN(200, 420, 1),
+				     INSN(0, 510, 2),   INSN(0, 130, 2) };
+	struct shape_input in = { .insn = insn, .nr = NR(insn), .size = 1 };
+	struct shape_verdict v;
+
+	ck_assert_int_eq(shape_judge(&in, &v), 0);
+	ck_assert_int_eq(v.kind, SHAPE_CYCLES);
+	ck_assert_double_gt(v.added, 0.9);
+	for (size_t i = 0; i < NR(insn); i++) { /* and without it, faster */
+		const double a = insn[i].a;
+
+		insn[i].a = insn[i].b;
+		insn[i].b = a;
+	}
+	ck_assert_int_eq(shape_judge(&in, &v), 0);
+	ck_assert_int_eq(v.kind, SHAPE_CYCLES);
+}
+END_TEST
+
+/* The loop grew as well, so the added code is not all. */
+START_TEST(added_code_is_not_all)
+{
+	const struct shape_insn insn[] = {
+		INSN(300, 1200, 1), INSN(500, 2000, 1), INSN(200, 800, 1),
+		INSN(0, 510, 2),    INSN(0, 130, 2),
+	};
+	const struct shape_input in = { .insn = insn, .nr = NR(insn), .size = 1 };
+	struct shape_verdict v;
+
+	ck_assert_int_eq(shape_judge(&in, &v), 0);
+	ck_assert_int_eq(v.kind, SHAPE_UNDETERMINED);
+	ck_assert_double_lt(v.added, 0.5);
+}
+END_TEST
+
+/* All of it doubled. What is known besides decides. */
+START_TEST(executions_decide)
+{
+	static const struct {
+		double steady_a, steady_b;
+		struct freq_interval a, b;
+		enum shape_kind want;
+		double runs; /* 0: not known */
+	} tests[] = {
+		{ 0, 0, { 0, 0, 0 }, { 0, 0, 0 }, SHAPE_UNDETERMINED, 0 },
+		{ 200, 400, { 0, 0, 0 }, { 0, 0, 0 }, SHAPE_FREQUENCY, 2 },
+		{ 20, 40, { 0, 0, 0 }, { 0, 0, 0 }, SHAPE_UNDETERMINED, 0 },
+		{ 400, 420, { 0, 0, 0 }, { 0, 0, 0 }, SHAPE_CYCLES, 1.05 },
+		{ 0, 0, { 90, 100, 110 }, { 180, 200, 220 }, SHAPE_FREQUENCY, 2 },
+		{ 0, 0, { 90, 100, 110 }, { 90, 100, 110 }, SHAPE_CYCLES, 1 },
+		{ 0, 0, { 40, 100, 250 }, { 80, 200, 500 }, SHAPE_UNDETERMINED, 2 },
+		/* The interval of one side is too wide for a value. */
+		{ 0, 0, { 1, 100, 110 }, { 90, 100, 110 }, SHAPE_UNDETERMINED, 0 },
+		/* What was measured outweighs the steady instructions. */
+		{ 200, 400, { 90, 100, 110 }, { 90, 100, 110 }, SHAPE_CYCLES, 1 },
+	};
+	struct shape_insn insn[] = { INSN(300, 600, 0), INSN(500, 1000, 0),
+				     INSN(200, 400, 0) };
+	struct shape_input in = {
+		.insn = insn, .nr = NR(insn), .size = 1, .time_size = 1
+	};
+	struct shape_verdict v;
+
+	insn[0].steady_a = tests[_i].steady_a;
+	insn[0].steady_b = tests[_i].steady_b;
+	in.runs_a = tests[_i].a;
+	in.runs_b = tests[_i].b;
+	ck_assert_int_eq(shape_judge(&in, &v), 0);
+	ck_assert_int_eq(v.kind, tests[_i].want);
+	if (tests[_i].runs > 0)
+		ck_assert_double_eq_tol(v.runs.likely, tests[_i].runs, 0.02);
+	else
+		ck_assert(isnan(v.runs.likely));
+}
+END_TEST
+
 START_TEST(few_samples_tell_nothing)
 {
-	struct shape_insn insn[] = { { 3, 9, 0 }, { 2, 4, 0 }, { 0, 5, 1 } };
-	const struct shape_input in = { insn, NR(insn), 1, 2, 4 };
-	const struct shape_input none = { insn, 0, 1, 0, 0 };
+	struct shape_insn insn[] = { INSN(3, 9, 0), INSN(2, 4, 0), INSN(0, 5, 1) };
+	const struct shape_input in = {
+		.insn = insn, .nr = NR(insn), .size = 1, .calls_a = 2, .calls_b = 4
+	};
+	const struct shape_input none = { .insn = insn, .size = 1 };
 	struct shape_verdict v;
 
 	ck_assert_int_eq(shape_judge(&in, &v), 0);
@@ -134,6 +220,9 @@ static Suite *shape_suite(void)
 	TCase *t = tcase_create("shape");
 
 	tcase_add_loop_test(t, changes_are_told_apart, 0, NR(changes));
+	tcase_add_test(t, added_code_makes_it_slower);
+	tcase_add_test(t, added_code_is_not_all);
+	tcase_add_loop_test(t, executions_decide, 0, 9);
 	tcase_add_test(t, few_samples_tell_nothing);
 	tcase_add_test(t, verdicts_have_names);
 	suite_add_tcase(s, t);

@@ -19,6 +19,7 @@
 #define MAX_COLUMNS   32
 #define BAR_SIZE      10
 #define DEFAULT_LIMIT 40
+#define MAX_SENTENCES 5 /* findings that are said in words */
 
 static double percent_of(double log_ratio)
 {
@@ -61,6 +62,11 @@ static size_t make_columns(const struct diff *d, struct column *c)
 	};
 	static const struct column other = { "", "b_procedure", COLUMN_TEXT,
 					     COLUMN_NOT_IN_TEXT };
+	static const struct column later[] = {
+		{ "", "executions_ratio", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "executions_ratio_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "executions_ratio_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+	};
 	struct column name[MATRIX_NAME_COLUMNS];
 	const size_t nr_names = matrix_name_columns(d->req->by, name);
 	size_t nr = 0;
@@ -76,7 +82,8 @@ static size_t make_columns(const struct diff *d, struct column *c)
 		if (d->req->by == BY_PROCEDURE && !i)
 			c[nr++] = other;
 	}
-	return nr;
+	memcpy(c + nr, later, sizeof(later));
+	return nr + sizeof(later) / sizeof(later[0]);
 }
 
 /* The names of what is compared as one row. */
@@ -143,6 +150,18 @@ static const char *text_verdict(const struct diff *d, const struct diff_row *r)
 	return *diff_status(r) ? diff_status(r) : diff_verdict_text(r);
 }
 
+/* Nothing where they were not judged. */
+static void put_runs(struct table *t, const struct diff_row *r)
+{
+	const struct freq_interval none = { NAN, NAN, NAN }, *runs = &r->verdict.runs;
+
+	if (!(runs->likely > 0))
+		runs = &none;
+	table_exact(t, runs->likely);
+	table_exact(t, runs->low);
+	table_exact(t, runs->high);
+}
+
 static void put_row(struct table *t, const struct diff *d, const struct diff_row *r,
 		    double greatest, bool text)
 {
@@ -173,6 +192,7 @@ static void put_row(struct table *t, const struct diff *d, const struct diff_row
 	table_exact(t, r->other ? r->similarity : NAN);
 	table_exact(t, r->verdict.calls);
 	put_names(t, d, r, text);
+	put_runs(t, r);
 }
 
 static const char *basis_name(enum compare_basis basis)
@@ -230,6 +250,42 @@ static void print_basis(const struct diff *d)
 		 d->c.nr_found, d->c.nr_tested);
 }
 
+/* "hash (/usr/bin/app): slower, +96.0 % (95 %: +85.3 to +107.2 %)" */
+static void print_finding(const struct diff_row *r)
+{
+	const struct compare_row *c = r->compared;
+	const struct freq_interval *runs = &r->verdict.runs;
+	struct buf name = { 0 };
+	char ran[64] = "";
+
+	put_procedures(r->row, true, &name);
+	if (r->verdict.kind == SHAPE_FREQUENCY && runs->likely > 0)
+		snprintf(ran, sizeof(ran),
+			 "; it ran %.2g times as often (%.2g to %.2g)", runs->likely,
+			 runs->low, runs->high);
+	out_line("  %s: %s, %+.1f%% (95%%: %+.1f%% to %+.1f%%)%s", buf_str(&name),
+		 diff_verdict_text(r), percent_of(c->change), percent_of(c->low),
+		 percent_of(c->high), ran);
+	buf_fini(&name);
+}
+
+/* The findings in words: a narrow terminal has no room for their intervals. */
+static void print_findings(const struct diff *d)
+{
+	size_t nr = 0;
+
+	if (d->req->by != BY_PROCEDURE || d->c.basis == COMPARE_SAMPLING)
+		return;
+	for (size_t i = 0; i < d->nr_rows && nr < MAX_SENTENCES; i++) {
+		const struct diff_row *r = &d->row[i];
+
+		if (!r->compared->found || *diff_status(r))
+			continue;
+		print_finding(r);
+		nr++;
+	}
+}
+
 static void print_header(const struct diff *d)
 {
 	static const char *const names[] = { "A", "B" };
@@ -245,6 +301,7 @@ static void print_header(const struct diff *d)
 		report_header(&d->sel[side], &d->ev[side]);
 	}
 	print_basis(d);
+	print_findings(d);
 	putchar('\n');
 }
 
