@@ -513,7 +513,7 @@ def check_words(page):
                                                     if view.startswith("why") else ""))
         unknown += [f"{view}: {text}" for text in page.driver.execute_async_script("""
             const done = arguments[0];
-            import(new URL("explain.js", location.href)).then(({ WORDS }) => done([...document.querySelectorAll(
+            import(new URL("page.js", location.href)).then(({ modules: { "explain.js": { WORDS } } }) => done([...document.querySelectorAll(
                 "#main .n, .timetable .n")].filter(n => !WORDS[n.closest("[data-what]")?.dataset.what])
                 .map(n => n.parentNode.outerHTML.slice(0, 150))));""")]
     result(not unknown, "each figure says what it is", "\n".join(unknown[:10]))
