@@ -44,7 +44,7 @@ os
 collect os /decode daemon/cpi.skel.h
 procmap os /decode
 jit os procmap
-mappings os procmap jit
+mappings os procmap jit daemon/collect/bpf_log.h daemon/cpi_newprogram.skel.h
 stacks os collect procmap jit
 attribute os collect procmap jit stacks /decode
 windows os collect procmap jit mappings stacks attribute analysis/windows/codepack.h analysis/windows/steps.h analysis/windows/walk.h daemon/cpi_window.skel.h

@@ -30,7 +30,7 @@ COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -W
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
 daemon_libdaemon_a_SOURCES += $(BPF_FILES)
-nodist_daemon_libdaemon_a_SOURCES = daemon/cpi.skel.h
+nodist_daemon_libdaemon_a_SOURCES = daemon/cpi.skel.h daemon/cpi_newprogram.skel.h
 if WINDOWS
 nodist_daemon_libdaemon_a_SOURCES += daemon/cpi_window.skel.h
 endif

@@ -10,5 +10,22 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/mappings/rescan.h daemon/mappings/sideband.c daemon/mappings/sideband.h \
 	daemon/mappings/announced.c daemon/mappings/announced.h daemon/mappings/announcement.c \
 	daemon/mappings/announcement.h daemon/mappings/threadscan.c \
-	daemon/mappings/threadscan.h
-EXTRA_DIST += daemon/mappings/README.md
+	daemon/mappings/threadscan.h daemon/mappings/newprogram.h
+EXTRA_DIST += daemon/mappings/README.md daemon/mappings/newprogram.c \
+	daemon/mappings/newprogram_none.c kmod/cpi_newprogram.bpf.c
+if BPF
+daemon_libdaemon_a_SOURCES += daemon/mappings/newprogram.c
+BUILT_SOURCES += daemon/cpi_newprogram.skel.h
+CLEANFILES += daemon/cpi_newprogram.skel.h daemon/cpi_newprogram.bpf.o \
+	daemon/cpi_newprogram.bpf.tmp.o
+daemon/mappings/libdaemon_a-newprogram.$(OBJEXT): daemon/cpi_newprogram.skel.h
+daemon/cpi_newprogram.bpf.o: kmod/cpi_newprogram.bpf.c kmod/cpi_bpf_kernel.h abi/newprogram.h
+	$(AM_V_GEN)$(MKDIR_P) daemon && \
+	$(COMPILE_BPF) -c $(srcdir)/kmod/cpi_newprogram.bpf.c -o daemon/cpi_newprogram.bpf.tmp.o && \
+	$(BPFTOOL) gen object $@ daemon/cpi_newprogram.bpf.tmp.o
+daemon/cpi_newprogram.skel.h: daemon/cpi_newprogram.bpf.o
+	$(AM_V_GEN)$(BPFTOOL) gen skeleton daemon/cpi_newprogram.bpf.o name cpi_newprogram_bpf \
+		>$@.tmp && mv $@.tmp $@
+else
+daemon_libdaemon_a_SOURCES += daemon/mappings/newprogram_none.c
+endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 daemon_libdaemon_a_SOURCES += \
-	daemon/session/budget.c daemon/session/budget.h daemon/session/sampler.c \
+	daemon/session/alert.c daemon/session/alert.h daemon/session/budget.c daemon/session/budget.h daemon/session/sampler.c \
 	daemon/session/sampler.h daemon/session/session.c \
 	daemon/session/session.h \
 	daemon/session/session_budget.c daemon/session/session_collector.c daemon/session/session_events.c \

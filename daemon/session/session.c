@@ -29,13 +29,6 @@
 #define FORGET_SLACK_NS    NSEC_PER_SEC
 #define IMAGES_SWEEP_ABOVE 4096
 
-/*
- * After a new file or a process that generates code was found, more of them are likely,
- * and they may soon be gone. So for ALERT_NS mapping events are read every ALERT_MS.
- */
-#define ALERT_NS (2 * NSEC_PER_SEC)
-#define ALERT_MS 10
-
 #define LATE_MS 50 /* between attempts to open a late sampler */
 
 #define LABELLED_NS (3600 * NSEC_PER_SEC)
@@ -105,8 +98,9 @@ void session_read_mappings(struct session *s)
 	s->times.mapped_ns = time_mono_ns();
 	gap = sideband_read(s->sideband);
 	session_count_mappings(s, begun_ns);
+	alert_note_reading(&s->alert, session_now(s), s->newprogram);
 	if (sideband_had_news(s->sideband))
-		s->times.alert_until_ns = session_now(s) + ALERT_NS;
+		alert_begin(&s->alert, session_now(s));
 	if (s->announce)
 		announce_run(s->announce, gap);
 	if (!gap)
@@ -408,9 +402,7 @@ static int earliest(struct session *s, uint64_t now)
 		ms = sooner(LATE_MS, ms);
 	if (s->announce && !announce_wakes(s->announce))
 		ms = sooner(ANNOUNCE_MS, ms);
-	if (now < s->times.alert_until_ns)
-		ms = sooner(ALERT_MS, ms);
-	return ms;
+	return sooner(alert_wait_ms(&s->alert, now), ms);
 }
 
 /*
@@ -489,6 +481,8 @@ int session_run(struct session *s)
 	int capture_ms = -1, ms;
 	const char *before;
 
+	if (s->newprogram && newprogram_take(s->newprogram, NULL))
+		alert_begin(&s->alert, now);
 	if (s->times.quiet && !is_quiet(s))
 		end_quiet(s, now);
 	if (now >= s->times.next_random_ns)
@@ -500,6 +494,8 @@ int session_run(struct session *s)
 			 s->sideband) || /* its process may be gone at the sweep */
 		 (s->announce && announce_wakes(s->announce)))
 		session_read_mappings(s);
+	else
+		alert_note_reading(&s->alert, now, s->newprogram);
 	if (now >= s->times.next_sweep_ns)
 		session_sweep(s);
 	if (is_epoch_over(s))
@@ -549,6 +545,7 @@ void session_free(struct session *s)
 	announce_close(s->announce);
 	capture_close(s->capture);
 	kerneltext_close(s->kerneltext);
+	newprogram_close(s->newprogram);
 	sideband_close(s->sideband);
 	cgroups_close(s->cgroups);
 	threadmap_fini(&s->threadmap);

@@ -339,6 +339,19 @@ static void start_announce(struct session *s)
 			 err_str(err));
 }
 
+/* Without notices of new programs, mapping events are read more often. */
+static void start_newprogram(struct session *s)
+{
+	int err;
+
+	if (s->cfg.target)
+		return;
+	err = newprogram_open(s->epoll_fd, &s->newprogram);
+	if (err)
+		log_info("session: the kernel does not tell of new programs: %s",
+			 err_str(err));
+}
+
 /* Prepares to read the kernel's code. The session goes on without it if that fails. */
 static void start_kerneltext(struct session *s)
 {
@@ -483,6 +496,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 	}
 	session_give_back_memory(s);
 	start_announce(s);
+	start_newprogram(s);
 	set_timers(s);
 	session_begin_memory(s);
 	session_budget_begin(s);

@@ -13,10 +13,12 @@
 #include "daemon/attribute/attribute.h"
 #include "daemon/collect/collector.h"
 #include "daemon/mappings/announce.h"
+#include "daemon/mappings/newprogram.h"
 #include "daemon/mappings/rescan.h"
 #include "daemon/mappings/sideband.h"
 #include "daemon/os/platform.h"
 #include "daemon/procmap/kerneltext.h"
+#include "daemon/session/alert.h"
 #include "daemon/session/budget.h"
 #include "daemon/session/sampler.h"
 #include "daemon/session/session.h"
@@ -112,7 +114,7 @@ struct session_mend {
 struct session_times {
 	uint64_t begun_ns;
 	uint64_t next_sweep_ns, next_flush_ns, next_random_ns;
-	uint64_t last_sweep_ns, alert_until_ns;
+	uint64_t last_sweep_ns;
 	/* by the kernel's clock, as samples are */
 	uint64_t swept_ns;     /* all samples in the tables are newer */
 	uint64_t gave_back_ns; /* when freed memory was last returned */
@@ -147,6 +149,8 @@ struct session {
 	struct cgroups *cgroups;    /* NULL: contexts by cgroup are not kept */
 	struct threadmap threadmap; /* empty unless profiles are kept by thread */
 	struct sideband *sideband;
+	struct newprogram *newprogram; /* NULL: no notices of new programs */
+	struct alert alert;
 	struct announce *announce; /* NULL: none */
 	struct attribution attribution;
 	struct outbox *outbox;

@@ -49,7 +49,8 @@ t_unit_check_web_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_web_LDADD = web/libweb.a $(UNIT_LDADD) $(NETTLE_LIBS)
 
 # The daemon's shell: no session is linked, where one is needed the test has it.
-DAEMON_UNIT = t/unit/check_askers \
+DAEMON_UNIT = t/unit/check_alert \
+	t/unit/check_askers \
 	t/unit/check_budget \
 	t/unit/check_calibrate \
 	t/unit/check_control \
@@ -64,6 +65,8 @@ DAEMON_UNIT = t/unit/check_askers \
 check_PROGRAMS += $(DAEMON_UNIT)
 QUICK_TESTS += $(DAEMON_UNIT)
 DAEMON_UNIT_LDADD = daemon/libdaemon.a $(UNIT_LDADD) $(CAP_LIBS)
+t_unit_check_alert_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_alert_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_askers_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_askers_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_foreignfds_CFLAGS = $(UNIT_CFLAGS)
@@ -201,11 +204,13 @@ t_unit_check_flip_LDADD = $(UNIT_LDADD)
 EXTRA_DIST += t/unit/check_bpf_table.c t/bpf_sampler.c t/bpf_sampler.h
 t_unit_check_monotonic_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_monotonic_LDADD = $(DAEMON_UNIT_LDADD)
-EXTRA_DIST += t/unit/check_bpf_table.c
+EXTRA_DIST += t/unit/check_bpf_table.c t/unit/check_newprogram.c
 if BPF
-check_PROGRAMS += t/unit/check_bpf_table
-QUICK_TESTS += t/unit/check_bpf_table
+check_PROGRAMS += t/unit/check_bpf_table t/unit/check_newprogram
+QUICK_TESTS += t/unit/check_bpf_table t/unit/check_newprogram
 endif
+t_unit_check_newprogram_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_newprogram_LDADD = $(COLLECT_LDADD)
 t_unit_check_bpf_table_SOURCES = t/unit/check_bpf_table.c t/bpf_sampler.c \
 	t/bpf_sampler.h
 t_unit_check_bpf_table_CFLAGS = $(UNIT_CFLAGS) $(BPF_CFLAGS)

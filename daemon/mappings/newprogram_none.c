@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * newprogram_none.c - a stub for builds without BPF: newprogram_open() fails
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "daemon/mappings/newprogram.h"
+
+int newprogram_open(int epoll_fd, struct newprogram **out)
+{
+	(void)epoll_fd;
+	(void)out;
+	return -EOPNOTSUPP;
+}
+
+void newprogram_close(struct newprogram *n)
+{
+	(void)n;
+}
+
+bool newprogram_take(struct newprogram *n, uint64_t *inode)
+{
+	(void)n;
+	(void)inode;
+	return false;
+}

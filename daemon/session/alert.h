@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * alert.h - when mapping events are read before the next sweep
+ *
+ * After a new file or a process that generates code was found, more of them are likely,
+ * and they may soon be gone. So for ALERT_NS the daemon wakes up to read mapping
+ * events: each ALERT_MS, or if a notice tells of each new program (newprogram.h), after
+ * ALERT_MS and then each time after twice as long, up to ALERT_MAX_MS. What is left for
+ * the later readings are new libraries of programs that are not new.
+ */
+#ifndef CPI_DAEMON_ALERT_H
+#define CPI_DAEMON_ALERT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ALERT_NS     2000000000ull
+#define ALERT_MS     10
+#define ALERT_MAX_MS 40
+
+/* Starts as zeros: no alert. */
+struct alert {
+	uint64_t until_ns, due_ns;
+	int wait_ms; /* from the last reading to the next one */
+};
+
+/* Something new was found, or a notice came. */
+void alert_begin(struct alert *a, uint64_t now_ns);
+
+/* Mapping events were read. has_notices: notices tell of new programs. */
+void alert_note_reading(struct alert *a, uint64_t now_ns, bool has_notices);
+
+/* Returns the time until the next reading in ms; -1: there is no alert. */
+int alert_wait_ms(const struct alert *a, uint64_t now_ns);
+
+/* Whether the time of the next reading has come. */
+bool alert_is_due(const struct alert *a, uint64_t now_ns);
+
+#endif
