@@ -32,7 +32,7 @@ struct captured_line {
 	struct line line;
 };
 
-/* The functions that were inlined there, as image_inlined_at() gives them. */
+/* The functions that were inlined there, as image_inlined_at() returns them. */
 struct captured_inlined {
 	uint64_t start, end;
 	const struct inlined *at;
@@ -54,7 +54,7 @@ struct captured {
 		piece_at; /* ids are indices; made by captured_index() */
 };
 
-/* Of the format: every body begins with it. */
+/* The version of the format; every body begins with it. */
 #define CAPTURED_VERSION 1
 
 /* The greatest body, and the most memory for all parts of one image. */

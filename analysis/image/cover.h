@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 struct cover_range {
-	uint64_t start, end; /* end is the first address behind */
-	uint32_t id;         /* the caller's */
+	uint64_t start, end; /* end is the first address after it */
+	uint32_t id;         /* chosen by the caller */
 };
 
 /* Starts as { 0 }. */
@@ -33,7 +33,7 @@ void cover_fini(struct cover *c);
 /* The piece that holds at, or NULL. */
 const struct cover_range *cover_find(const struct cover *c, uint64_t at);
 
-/* The first piece that ends behind at: an index into range, or nr. */
+/* The first piece that ends after at: an index into range, or nr. */
 size_t cover_next(const struct cover *c, uint64_t at);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cursor.h - reading the numbers of unwind tables
+ * cursor.h - reads the numbers of unwind tables
  */
 #ifndef CPI_ANALYSIS_CURSOR_H
 #define CPI_ANALYSIS_CURSOR_H
@@ -11,7 +11,7 @@
 
 #include "analysis/image/elffile.h"
 
-/* A read position that stops at its end: once bad, all reads give 0. */
+/* A read position. A read beyond the end sets bad; after that all reads return 0. */
 struct cursor {
 	const uint8_t *at, *end;
 	bool bad;
@@ -22,7 +22,7 @@ struct cursor {
 /* Reads bytes[0..size) as f's numbers are written. */
 struct cursor cursor_of(const struct elffile *f, const uint8_t *bytes, size_t size);
 
-/* The next size bytes; NULL when there are not as many. */
+/* The next size bytes; NULL if there are fewer. */
 const uint8_t *cursor_take(struct cursor *c, size_t size);
 
 uint64_t cursor_number(struct cursor *c, size_t size);

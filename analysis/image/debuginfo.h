@@ -2,13 +2,12 @@
 /*
  * debuginfo.h - a file's DWARF, and the unit of each address
  *
- * A large file that nobody else can write to is mapped, so only the parts that are
- * asked for are read. Everything else is read whole. Compressed sections take the
- * memory of their unpacked size. All this together is at most 1 GB, else there is no
- * DWARF.
+ * A large file that no other user can write to is mapped, so only the needed parts are
+ * read. All other data are read completely. Compressed sections take the memory of
+ * their decompressed size. If all this needs more than 1 GB, DWARF is not used.
  *
  * libdw (0.188) trusts its input, so this file checks that strings end in their section
- * and that a unit has not too many lines. libdw opens no file by itself.
+ * and that a unit does not have too many lines. libdw opens no file by itself.
  */
 #ifndef CPI_ANALYSIS_DEBUGINFO_H
 #define CPI_ANALYSIS_DEBUGINFO_H
@@ -47,7 +46,7 @@ bool debuginfo_unit_at(const struct debuginfo *d, uint64_t address, uint32_t *un
 /* The unit's outermost DIE (of a split unit: the skeleton's). False when damaged. */
 bool debuginfo_die(struct debuginfo *d, uint32_t unit, Dwarf_Die *out);
 
-/* The same, but of a split unit where its DIEs are; they may be nowhere. */
+/* The same, but for a split unit that of its own DIEs, which may be missing. */
 bool debuginfo_tree(struct debuginfo *d, uint32_t unit, Dwarf_Die *out);
 
 /* As dwarf_ranges(), for a DIE of the unit's tree. */

@@ -5,11 +5,12 @@
  * Everything is addressed by image offset (db/profile/model.h says from where it counts
  * per kind). Symbols come from .symtab, .dynsym, .gnu_debugdata, and separate debug
  * files by build id and debuglink; PLT entries are named "NAME@plt"; code in an
- * executable section that no symbol covers belongs to the FDE of .eh_frame around it,
- * named "[0x…]" after its offset. Names are demangled (C++, Rust).
+ * executable section that no symbol covers belongs to the procedure that .eh_frame
+ * describes there, which is named by its offset, "[0x…]". Names are demangled (C++,
+ * Rust).
  *
- * An image file is hostile input: its sizes may be wrong, it may be cut, or it may be
- * no regular file.
+ * An image file is hostile input: its sizes may be wrong, it may be truncated, or it
+ * may not be a regular file.
  */
 #ifndef CPI_ANALYSIS_IMAGE_H
 #define CPI_ANALYSIS_IMAGE_H
@@ -26,20 +27,20 @@ enum machine { MACHINE_UNKNOWN, MACHINE_X86_64, MACHINE_AARCH64 };
 enum machine machine_of(const char *arch);
 
 struct symbol {
-	uint64_t start, end; /* image offsets; end is the first one behind */
-	const char *name;    /* demangled; the image's */
+	uint64_t start, end; /* image offsets; end is the first one after it */
+	const char *name;    /* demangled; owned by the image */
 	const char *raw;     /* as in the file; may be the same pointer */
 };
 
 struct line {
-	const char *file; /* NULL when there is none; the image's */
+	const char *file; /* NULL if there is none; owned by the image */
 	int line;         /* from 1 */
 };
 
-/* A function that was inlined; the strings are the image's. */
+/* An inlined function; the image owns the strings. */
 struct inlined {
 	const char *name; /* demangled */
-	struct line call; /* where it was called; { NULL, 0 } when that is not known */
+	struct line call; /* where it was called; { NULL, 0 } if not known */
 	int column;       /* of the call, from 1; 0: not known */
 };
 
@@ -48,11 +49,12 @@ struct inlined {
  * profiles: by linkage name and lines.
  */
 struct origin {
-	const char *function;       /* the image's; "" when it has none */
-	const char *file;           /* that declares it, the image's; or NULL */
+	const char *function;       /* owned by the image; "" if it has none */
+	const char *file;           /* that declares it, owned by the image; or NULL */
 	int start;                  /* line of its declaration; 0: not known */
 	int line;                   /* the place in it; 0: none */
-	unsigned int discriminator; /* tells it from other code on the line: the base */
+	unsigned int discriminator; /* the base: distinguishes it from other code on the
+				       line */
 	unsigned int copies; /* copies of the line that run as one (unrolled, …) */
 };
 
@@ -61,36 +63,38 @@ struct origin {
 struct image;
 
 /*
- * Opens the file at path that desc, of kind IMAGE_FILE, describes. With a build id in
- * desc the file's must agree (-CPI_EMISMATCH), else, where desc has size and mtime,
- * those. path NULL takes desc->name. Returns 0, -errno (-ELOOP, -ENODEV for what is no
- * regular file), -CPI_EFORMAT for what is no ELF file, -CPI_ECORRUPT,
- * -CPI_EMISMATCH. Nothing is logged: the caller knows whether it matters.
+ * Opens the file at path that desc, of kind IMAGE_FILE, describes. If desc has a build
+ * id, the file must have the same one; otherwise size and mtime must be equal, if desc
+ * has them. path NULL means desc->name. Returns 0, -errno (-ELOOP, or -ENODEV if it is
+ * not a regular file), -CPI_EFORMAT if it is not an ELF file, -CPI_ECORRUPT, or
+ * -CPI_EMISMATCH. Logs nothing, because the caller knows whether the error matters.
  */
 int image_open(const struct image_desc *desc, const char *path, struct image **out);
 
 /*
- * The same for a file that is open already; fd is the image's from now on, on
- * failure it is closed. path is where debug files are looked for, or NULL.
+ * The same for a file that is already open. The image owns fd; on failure fd is closed.
+ * Debug files are searched relative to path, which may be NULL.
  */
 int image_open_fd(const struct image_desc *desc, int fd, const char *path,
 		  struct image **out);
 
-/* More places for debug files, beside the image's folder and /usr/lib/debug. */
+/* Additional places for debug files, besides the image's folder and /usr/lib/debug. */
 struct image_search {
-	const char
-		*directory; /* ordered as /usr/lib/debug is, and before it; or NULL */
-	/* Has the debug file of a build id from elsewhere: a descriptor, or negative.
+	const char *directory; /* has the structure of /usr/lib/debug, and is searched
+				  before it; or NULL */
+	/*
+	 * Gets the debug file of a build id from another source. Returns a descriptor,
+	 * or a negative error.
 	 */
 	int (*fetch)(void *ctx, const uint8_t *id, size_t id_size);
 	void *ctx;
 };
 
-/* The same with more places to look in; search stays as long as the image. */
+/* The same with additional places; search must outlive the image. */
 int image_open_searching(const struct image_desc *desc, int fd, const char *path,
 			 const struct image_search *search, struct image **out);
 
-/* A captured symbol or piece of code, as db/query/query.h hands them over. */
+/* A captured symbol or piece of code, as db/query/query.h returns it. */
 struct capture_symbol {
 	uint64_t start, size;
 	const char *name;
@@ -121,8 +125,8 @@ int image_open_captured(const struct image_desc *desc, struct captured *captured
 			struct image **out);
 
 /*
- * Sets where the debug files of a missing file are looked for; search stays as long as
- * the image.
+ * Sets where the debug files of a missing file are searched; search must outlive the
+ * image.
  */
 void image_set_search(struct image *im, const struct image_search *search);
 
@@ -145,35 +149,35 @@ const struct symbol *image_symbol_at(struct image *im, uint64_t offset);
  */
 int image_symbol_named(struct image *im, const char *name, const struct symbol **out);
 
-/* All procedures, ascending; the array is the image's. */
+/* All procedures, ascending; the image owns the array. */
 const struct symbol *const *image_symbols(struct image *im, size_t *nr);
 
 /* The i-th name of a procedure, as in the file; NULL if it has fewer. */
 const char *image_alias(const struct image *im, const struct symbol *s, size_t i);
 
-/* Whether no other file of its program could name such a procedure. */
+/* Whether the procedure's name is local to its source file. */
 bool image_is_local(const struct image *im, const struct symbol *s);
 
 /* The source line of offset: { NULL, 0 } when there is none. */
 struct line image_line_at(struct image *im, uint64_t offset);
 
 /*
- * A message for people about debug information that is referred to but missing. Known
- * only after lines or inlined functions were asked for. NULL if nothing is missing.
+ * A message about debug information that is referred to but missing; NULL if nothing is
+ * missing. It is known only after lines or inlined functions were requested.
  */
 const char *image_missing_lines(const struct image *im);
 
 /*
  * The functions that were inlined around offset, the innermost first: each was called
- * by the next, the last by the procedure. Returns how many (0 for none); the array is
- * the image's. image_line_at() is a line of the innermost.
+ * by the next, the last by the procedure. Returns how many (0 for none); the image owns
+ * the array. image_line_at() is a line of the innermost.
  */
 size_t image_inlined_at(struct image *im, uint64_t offset, const struct inlined **out);
 
 /*
  * The stack of inlined calls at offset: first the procedure, last the innermost
- * function. Returns how many; 0 if the debug information does not tell. If the file is
- * gone, that of its build id's debug file is used.
+ * function. Returns how many; 0 if the debug information does not have it. If the file
+ * is gone, that of its build id's debug file is used.
  */
 size_t image_origins_at(struct image *im, uint64_t offset,
 			struct origin out[IMAGE_MAX_ORIGINS]);
@@ -193,7 +197,7 @@ typedef int (*image_sum_fn)(void *ctx, const char *file,
 			    const uint8_t sum[IMAGE_SUM_SIZE]);
 int image_each_sum(struct image *im, image_sum_fn fn, void *ctx);
 
-/* Copies code bytes. 0, or -CPI_ENOCODE when not all are known. */
+/* Copies code bytes. Returns 0, or -CPI_ENOCODE if not all are known. */
 int image_read(struct image *im, uint64_t offset, void *out, size_t size);
 
 /*
