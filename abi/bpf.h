@@ -90,7 +90,7 @@ static inline uint32_t cpi_bpf_slot(uint32_t slot, uint32_t set)
 #define CPI_BPF_EVENT      0x7c910001
 #define CPI_BPF_NR_BUCKETS 0x7c910002 /* of a table: a power of two */
 #define CPI_BPF_NR_ENTRIES 0x7c910003 /* of an overflow array */
-#define CPI_BPF_OUTCOME    0x7c910004 /* whether outcomes are told of */
+#define CPI_BPF_OUTCOME    0x7c910004 /* whether outcomes are recorded */
 #define CPI_BPF_NR_FULL    0x7c910005 /* entries that make an overflow array full */
 #define CPI_BPF_TICK_REGS  0x7c910006 /* from the tick's timer to __irq_regs */
 #define CPI_BPF_BY_THREAD  0x7c910009 /* whether entries have the thread */

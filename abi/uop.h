@@ -191,7 +191,7 @@ enum cpi_kcmp {
  * of 64 bits. Only registers below 64 can be part of an address.
  */
 #define CPI_NR_REGS           256
-#define CPI_REG_ZERO          32 /* nobody writes it */
+#define CPI_REG_ZERO          32 /* always 0; never written */
 #define CPI_REG_PC            33 /* address of the instruction */
 #define CPI_REG_THREAD        34 /* fs's base, tpidr_el0 */
 #define CPI_REG_UNKNOWN       35 /* never written; its value is unknown */

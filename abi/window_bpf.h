@@ -44,7 +44,7 @@ struct cpi_window_region {
 
 struct cpi_window_process {
 	uint32_t sequence; /* I3 */
-	uint32_t tgid;     /* 0: nobody */
+	uint32_t tgid;     /* 0: the slot is free */
 	uint32_t exec_id;
 	uint32_t used;       /* set by the program, cleared by the daemon */
 	uint64_t started_ns; /* when its first thread started, monotonic */

@@ -18,7 +18,7 @@
 
 #define NR_LINES 32
 
-struct line {
+struct repeated_line {
 	uint64_t hash;
 	uint64_t written_ns; /* 0: free */
 	uint64_t nr_left_out;
@@ -27,7 +27,7 @@ struct line {
 static struct {
 	pthread_mutex_t lock;
 	uint64_t ns; /* 0: every line passes */
-	struct line line[NR_LINES];
+	struct repeated_line line[NR_LINES];
 	uint64_t nr_left_out;
 } the_repeats = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -51,19 +51,19 @@ uint64_t log_forget_repeats(void)
 }
 
 /* The slot of the line, or else the slot of the oldest line. */
-static struct line *find_line(uint64_t hash)
+static struct repeated_line *find_line(uint64_t hash)
 {
-	struct line *oldest = &the_repeats.line[0];
+	struct repeated_line *oldest = &the_repeats.line[0];
 
 	for (int i = 0; i < NR_LINES; i++) {
-		struct line *l = &the_repeats.line[i];
+		struct repeated_line *l = &the_repeats.line[i];
 
 		if (l->written_ns && l->hash == hash)
 			return l;
 		if (l->written_ns < oldest->written_ns)
 			oldest = l;
 	}
-	*oldest = (struct line){ .hash = hash };
+	*oldest = (struct repeated_line){ .hash = hash };
 	return oldest;
 }
 
@@ -71,7 +71,7 @@ bool log_repeats_pass(const char *text, size_t size, uint64_t *nr)
 {
 	const uint64_t now_ns = time_mono_ns();
 	bool pass = true;
-	struct line *l;
+	struct repeated_line *l;
 
 	pthread_mutex_lock(&the_repeats.lock);
 	if (the_repeats.ns) {

@@ -124,7 +124,7 @@ static void tell_operation(const struct spe_packet *operation, struct hw_record 
 		hw_tell(r, HW_RETURN, class == 2);
 }
 
-/* A miss is told of accesses alone. */
+/* Only accesses have a miss. */
 static void tell_miss(uint64_t events, unsigned int access, unsigned int miss,
 		      enum hw_flag flag, struct hw_record *r)
 {

@@ -22,7 +22,10 @@
 #include "helpers/capture.h"
 #include "helpers/server.h"
 
-/* Children that still wait for a file system: of more, none is asked any more. */
+/*
+ * The most children that may wait for a file system; beyond that no debug file is
+ * opened.
+ */
 #define MAX_STRAYS 16
 
 struct strays {

@@ -200,7 +200,10 @@ static int set_filter(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
 }
 
-/* By way of higher numbers: what is there may be where something else has to go. */
+/*
+ * First moves all descriptors to higher numbers, because the target of one may be the
+ * source of another.
+ */
 int sandbox_place_fds(const int *fd, int nr)
 {
 	int high[SANDBOX_MAX_FDS];

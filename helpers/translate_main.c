@@ -31,7 +31,7 @@
 #define CPU_S    20         /* of a worker */
 #define PAUSE_NS 100000000L /* before a successor of one that died */
 
-/* Until nobody asks any more. An exit status. */
+/* Serves requests until the collector has ended. Returns an exit status. */
 static int work(void)
 {
 	static struct cpi_translate_request q;

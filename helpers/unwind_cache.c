@@ -63,7 +63,7 @@ void unwindcache_free(struct unwindcache *c)
 	free(c);
 }
 
-/* The image's file; negative: there is none. */
+/* Requests the image's file. Returns a descriptor, or a negative error. */
 static int ask(const struct unwindcache *c, uint32_t image)
 {
 	struct cpi_unwind_image answer;

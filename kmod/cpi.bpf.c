@@ -294,7 +294,10 @@ static __noinline void notify(uint32_t cpu, enum cpi_bpf_notice_kind kind)
 	bpf_ringbuf_output(&cpi_notices, &notice, sizeof(notice), 0);
 }
 
-/* Counts samples of processes, for whoever wants to know when they come again. */
+/*
+ * Counts samples of processes, so that the daemon can be notified when there are new
+ * ones.
+ */
 static __always_inline void note_work(struct cpi_bpf_cpu *cpu, uint32_t number,
 				      uint64_t who)
 {

@@ -99,7 +99,10 @@ bool cpi_counter_is_missing(int err)
 	return err == -ENOENT || err == -ENODEV;
 }
 
-/* Opens what is not open. The last error; *failed: which event, *nr by event. */
+/*
+ * Opens all counters that are not open. Returns the last error; *failed is its event,
+ * and *nr has the counters by event.
+ */
 static int open_events(struct cpi_cpu *cpu, int *failed, u32 *nr)
 {
 	int err = 0, last = 0;

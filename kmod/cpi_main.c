@@ -183,8 +183,8 @@ static int get_followed(void __user *arg)
 }
 
 /*
- * A handler runs with interrupts off, or as an NMI, and is no more under way on a CPU
- * that has answered an IPI; the IPIs order what it read and wrote.
+ * A handler runs with interrupts off, or as an NMI. So after a CPU has answered an IPI,
+ * no earlier handler runs on it; the IPI also orders the handler's reads and writes.
  */
 static void answer(void *unused)
 {

@@ -39,7 +39,7 @@
 #define X32  0xffffffffu
 #endif
 
-/* Everything that changes files; what is in the first version of Landlock. */
+/* All rights to change files that the first version of Landlock has. */
 #define ALL_WRITES                                                       \
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | \
 	 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * confine.h - what a process that reads what others wrote may still do
+ * confine.h - confines a process that reads hostile data
  *
- * It writes no file but those of SQLite, gains no privilege, cannot look into other
- * processes, and has bounded memory. It has no network and little time, unless they are
- * granted.
+ * The process can write only files of SQLite, gains no privileges, cannot read other
+ * processes, and has bounded memory. It has a network and unlimited time only if these
+ * are granted.
  */
 #ifndef CPI_CONFINE_H
 #define CPI_CONFINE_H
@@ -17,19 +17,21 @@
 
 struct confine_limits {
 	bool with_parent;      /* ends when the process that started it ends */
-	bool network;          /* may connect to servers */
-	uint64_t memory_bytes; /* of addresses */
-	unsigned int cpu_s;    /* 0: any */
-	const char *folder[2]; /* to write to, as SQLite's temporary files; or NULL */
-	/* Where SQLite has to make its -wal and -shm files first, it may write beside.
+	bool network;          /* it may connect to servers */
+	uint64_t memory_bytes; /* limit of its address space */
+	unsigned int cpu_s;    /* limit of CPU time; 0: none */
+	const char *folder[2]; /* folders that it may write to, for SQLite's temporary
+				  files; or NULL */
+	/*
+	 * Databases: SQLite may create and write the -wal and -shm files beside them.
 	 */
 	const struct text_list *dbs; /* or NULL */
 };
 
 /*
- * For a child, before exec: the limits hold for what it executes as well. Kernels
- * without Landlock (before 5.13) allow files to be written as the user's rights have
- * it. 0 or -errno.
+ * Call it in a child before exec; the limits stay after exec. Without Landlock (before
+ * Linux 5.13) the child can write files as its user's rights allow. Returns 0 or
+ * -errno.
  */
 int confine_self(const struct confine_limits *limits);
 

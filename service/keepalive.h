@@ -2,9 +2,10 @@
 /*
  * keepalive.h - the service manager's watchdog (sd_notify(3))
  *
- * A main thread that hangs says nothing, and the manager starts the service again. What
- * takes long but gets on says so: while it runs by WATCHDOG=1, and at its start and
- * end, which the watchdog does not cover, by more time.
+ * If a main thread hangs, it sends no notification, and the manager restarts the
+ * service. A slow step that makes progress sends notifications: WATCHDOG=1 while the
+ * service runs, and EXTEND_TIMEOUT_USEC at its start and end, which the watchdog does
+ * not cover.
  */
 #ifndef CPI_SERVICE_KEEPALIVE_H
 #define CPI_SERVICE_KEEPALIVE_H
@@ -12,24 +13,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zeroed: it starts. */
+/* Starts as { 0 }: the service is starting. */
 struct keepalive {
-	uint64_t interval_ns; /* of WATCHDOG=1; 0: nobody wants it */
-	uint64_t next_ns;     /* nothing is sent before */
+	uint64_t interval_ns; /* between two WATCHDOG=1; 0: none are sent */
+	uint64_t next_ns;     /* time of the next notification */
 	bool running;         /* between READY=1 and STOPPING=1 */
 	int err;              /* of the last attempt */
 };
 
-/* READY=1 was sent: takes the interval that the manager asks for. */
+/* Call it after READY=1 was sent: reads the interval that the manager expects. */
 void keepalive_run(struct keepalive *k);
 
-/* STOPPING=1 was sent. */
+/* Call it after STOPPING=1 was sent. */
 void keepalive_stop(struct keepalive *k);
 
-/* The main thread alone: it gets on. Sends what is due. */
+/*
+ * Call it only in the main thread, when it has made progress: sends a notification if
+ * one is due.
+ */
 void keepalive_beat(struct keepalive *k);
 
-/* Milliseconds until a beat is due; -1: none will be. */
+/* Milliseconds until the next notification is due; -1: none will be. */
 int keepalive_wait_ms(const struct keepalive *k);
 
 #endif

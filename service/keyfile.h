@@ -12,9 +12,9 @@
 #define KEYFILE_MAX_BYTES 262144
 
 /*
- * Appends a regular file to out. A symlink is followed: renewed certificates are often
- * behind one. 0; -EPERM if it is secret and other users can read or change it; -EFBIG;
- * or -errno.
+ * Appends a regular file to out. It follows a symlink, because renewed certificates
+ * often use one. Returns 0; -EPERM if the file is secret and other users can read or
+ * change it; -EFBIG; or -errno.
  */
 int keyfile_read(const char *path, bool is_secret, struct buf *out);
 

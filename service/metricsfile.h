@@ -3,8 +3,8 @@
  * metricsfile.h - a service's metrics in a file, for the text file collector of
  * node_exporter
  *
- * The file is replaced as a whole, and goes when the service ends in good order. Its
- * age tells of one that did not.
+ * The file is replaced as a whole, and is removed when the service ends normally. If
+ * the service was killed, the file stays, and its age shows this.
  */
 #ifndef CPI_SERVICE_METRICSFILE_H
 #define CPI_SERVICE_METRICSFILE_H
@@ -14,14 +14,14 @@
 struct metricsfile;
 
 /*
- * Opens the directory of path, which stays the caller's, through no symlink. The cause
- * of a failure is logged. Returns 0 or -errno.
+ * Opens the directory of path, and follows no symlink. The caller still owns path. The
+ * cause of a failure is logged. Returns 0 or -errno.
  */
 int metricsfile_open(const char *path, struct metricsfile **out);
 
 /*
- * Writes the file; logs once that it cannot be written, and when it can again. 0 or
- * -errno.
+ * Writes the file. Logs once that it cannot be written, and once when it can be written
+ * again. Returns 0 or -errno.
  */
 int metricsfile_write(struct metricsfile *m, const struct buf *text);
 

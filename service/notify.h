@@ -8,18 +8,20 @@
 #include <stdint.h>
 
 /*
- * Sends lines "NAME=value" ("READY=1", "STOPPING=1", "STATUS=…") to the socket
- * that $NOTIFY_SOCKET names. Returns 0, also when no manager asked to be told,
- * or -errno.
+ * Sends lines "NAME=value" ("READY=1", "STOPPING=1", "STATUS=…") to the socket that
+ * $NOTIFY_SOCKET names. Returns 0, also if $NOTIFY_SOCKET is not set, or -errno.
  */
 int notify_send(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Tells that a reload begins; "READY=1" tells its end. As notify_send(). */
+/*
+ * Notifies the manager that a reload begins; "READY=1" notifies it of the end. Returns
+ * as notify_send().
+ */
 int notify_reloading(void);
 
 /*
- * How long the manager waits for WATCHDOG=1 before it takes this process for dead
- * ($WATCHDOG_USEC, where $WATCHDOG_PID is this process or unset); 0: it does not wait.
+ * After how long without WATCHDOG=1 the manager restarts this process ($WATCHDOG_USEC,
+ * if $WATCHDOG_PID is this process or unset); 0: never.
  */
 uint64_t notify_watchdog_ns(void);
 

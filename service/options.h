@@ -2,12 +2,13 @@
 /*
  * options.h - options of a service: from its config files, and from the command line
  *
- * One record per option: getopt's table, the names in files, the help and the list of
- * what is in force are made from them, so that they cannot disagree.
+ * There is one record per option. getopt's table, the names in files, the help and the
+ * list of current values are made from the records, so they cannot disagree.
  *
- * Files are those of unitfile.h; a setting has the name of the long option. First comes
- * FILE, then FILE.d/NAME.conf in the order of their names, and a later value replaces
- * an earlier one. An empty value is the default. The command line replaces both.
+ * The files have the format of unitfile.h; a setting has the name of the long option.
+ * FILE is read first, then FILE.d/NAME.conf in the order of their names. A later value
+ * replaces an earlier one, and the command line replaces values of files. An empty
+ * value is the default.
  */
 #ifndef CPI_SERVICE_OPTIONS_H
 #define CPI_SERVICE_OPTIONS_H
@@ -20,27 +21,30 @@
 #include "service/unitfile.h"
 
 enum service_option_flags {
-	SERVICE_LIST = 1, /* its values add up; in a file an empty one removes them */
-	SERVICE_ON_LINE = 2, /* of the command line only */
+	SERVICE_LIST = 1,    /* it may be given several times; in a file an empty value
+				removes the earlier ones */
+	SERVICE_ON_LINE = 2, /* only on the command line */
 	SERVICE_RELOADS = 4, /* can change while the service runs */
 };
 
 struct service_option {
 	const char *name;
 	char letter;     /* 0: none */
-	const char *arg; /* NULL: takes none on the command line, where it is "yes" */
+	const char *arg; /* NULL: the option takes no argument; on the command line it
+			    means "yes" */
 	const char *fallback; /* the text that means the default; NULL: there is none */
 	unsigned int flags;
 	/*
-	 * Takes a value, which stays as long as the settings do, into a member of the
-	 * options. 0, -ENOMEM or -EINVAL. NULL: prints the help or the version.
+	 * Sets a member of the options from a text, which stays valid as long as the
+	 * settings. Returns 0, -ENOMEM or -EINVAL. NULL: the option prints the help or
+	 * the version.
 	 */
 	int (*set)(void *member, const char *text);
 	const char *help;
-	size_t at; /* the member's offset in the options */
+	size_t at; /* offset of the member in the options */
 };
 
-/* Every service has these of the command line, besides its own. */
+/* Options that every service has on the command line, besides its own. */
 #define SERVICE_OPTION_CONFIG                                              \
 	{                                                                  \
 		.name = "config", .arg = "FILE", .flags = SERVICE_ON_LINE, \
@@ -65,23 +69,26 @@ struct service_option {
 	}
 
 struct service_program {
-	const char *name;  /* also of the files' section */
-	const char *about; /* what it does, for the help */
+	const char *name;  /* also the name of the section in files */
+	const char *about; /* a sentence on what it does, for the help */
 	const char *more;  /* lines at the help's end, or NULL */
-	const char *file;  /* its config file, which may be missing */
-	const char *env;   /* the variable that names another one */
+	const char *file;  /* the config file, which may be missing */
+	const char *env;   /* environment variable that names another config file */
 	const struct service_option *options;
 	size_t nr;
 	size_t size;                 /* of the options */
 	void (*init)(void *options); /* sets the defaults */
-	void (*fini)(void *options); /* frees what set has made; or NULL */
-	/* Where a struct buf is in which set may explain a refusal; 0: nowhere. */
+	void (*fini)(void *options); /* frees the memory of set; or NULL */
+	/*
+	 * Offset of a struct buf in the options, in which set may explain why it
+	 * refuses a value; 0: none.
+	 */
 	size_t why_at;
 };
 
 /* One value of an option, and where it was given. */
 struct service_setting {
-	size_t option; /* its record */
+	size_t option; /* index of its record */
 	char *value;
 	char *file; /* NULL: the command line */
 	struct unitfile_place at;
@@ -95,15 +102,18 @@ struct service_settings {
 
 /*
  * Reads the command line, and the files that it or the variable names, into *s, and
- * sets the options, to which the caller has given their defaults. Returns 0; 1 after
- * having printed help or version; or -EINVAL, -ENOMEM or another -errno after saying
- * what is wrong, and where. service_settings_fini() is due in each case.
+ * sets the options. The caller has set the options to their defaults. Returns 0; 1
+ * after it has printed the help or the version; or -EINVAL, -ENOMEM or another -errno,
+ * after a message that says what is wrong and where. Call service_settings_fini() in
+ * each case.
  */
 int service_options_read(const struct service_program *p, int argc, char **argv,
 			 void *options, struct service_settings *s);
 void service_settings_fini(struct service_settings *s);
 
-/* Sets the options, which have their defaults, as service_options_read() does. */
+/*
+ * Sets options that have their defaults from the settings, like service_options_read().
+ */
 int service_options_set(const struct service_program *p,
 			const struct service_settings *s, void *options);
 
@@ -124,7 +134,7 @@ int service_options_print(const struct service_program *p,
 int service_options_describe(const struct service_program *p,
 			     const struct service_settings *s, struct buf *out);
 
-/* The names of options whose values differ, each with a space in front. */
+/* The names of options whose values differ, each after a space. */
 struct service_changes {
 	struct buf changed; /* can change while the service runs */
 	struct buf left;    /* need a restart */
@@ -141,8 +151,9 @@ int service_options_compare(const struct service_program *p,
 void service_changes_end(struct service_changes *c, bool taken);
 
 /*
- * Takes the values that can change while the service runs, and their places, from now,
- * which is left to be freed. 0; or -ENOMEM, and s has part of them.
+ * Takes from now the values that can change while the service runs, and where they were
+ * set; the caller still frees now. Returns 0; or -ENOMEM, and then s has only a part of
+ * them.
  */
 int service_options_take(const struct service_program *p, struct service_settings *s,
 			 struct service_settings *now);
@@ -154,7 +165,7 @@ int service_set_given(void *member, const char *text); /* const char *, not empt
 int service_set_text(void *member, const char *text);  /* const char *; empty: NULL */
 int service_add_text(void *member, const char *text);  /* struct text_list; not empty */
 
-/* For SERVICE_OPTION_CONFIG: the files are read before. */
+/* For SERVICE_OPTION_CONFIG: does nothing, because the files were read before. */
 int service_set_config(void *member, const char *text);
 
 #endif

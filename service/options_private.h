@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options_private.h - what the files of options.h share
+ * options_private.h - shared by the files that implement options.h
  */
 #ifndef CPI_SERVICE_OPTIONS_PRIVATE_H
 #define CPI_SERVICE_OPTIONS_PRIVATE_H
@@ -8,8 +8,8 @@
 #include "service/options.h"
 
 /*
- * Whether the setting at i is in force: the command line comes before files; of a list,
- * all values count, else the last one.
+ * Whether the setting at i is used. The command line replaces files; of a list all
+ * settings are used, otherwise the last one.
  */
 bool service_setting_in_force(const struct service_program *p,
 			      const struct service_settings *s, size_t i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options_publish.c - writes what is in force to a file of the service manager's folder
+ * options_publish.c - writes the current options to a file in the service manager's
+ * folder
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options_reload.c - what is in force, and what a new configuration changes of it
+ * options_reload.c - the current options, and what a new configuration changes
  */
 #include "config.h"
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * signals.h - the signals that ask a service for something, as a descriptor
+ * signals.h - receives the signals for a service through a descriptor
  */
 #ifndef CPI_SERVICE_SIGNALS_H
 #define CPI_SERVICE_SIGNALS_H
 
 enum signals_wish {
 	SIGNALS_NONE,
-	SIGNALS_RELOAD, /* SIGHUP: options are to be read again */
-	SIGNALS_END,    /* SIGINT or SIGTERM; comes before a reload */
+	SIGNALS_RELOAD, /* SIGHUP: read the options again */
+	SIGNALS_END,    /* SIGINT or SIGTERM; returned before a reload */
 };
 
 /*
- * Blocks SIGINT, SIGTERM and SIGHUP, which the descriptor tells of by being readable,
- * and ignores SIGPIPE. A descriptor, or -errno.
+ * Blocks SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns a descriptor that
+ * becomes readable when one of the three arrives, or -errno.
  */
 int signals_open(void);
 
-/* What they ask for, once. */
+/* Returns the request of the signals that have arrived, once. */
 enum signals_wish signals_take(int fd);
 
 #endif

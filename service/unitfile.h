@@ -6,7 +6,7 @@
  *	[cpid]
  *	budget = 0.5%
  *
- * A setting is one line, NAME = VALUE. Spaces around both are not part of them, and an
+ * A setting is one line, NAME = VALUE. Spaces around name and value are ignored, and an
  * empty value is valid. There are no quotes and no continued lines. Names consist of
  * letters, digits, '-' and '_'. A file has one section, whose name the caller gives.
  */
@@ -39,25 +39,25 @@ struct unitfile_error {
 typedef int (*unitfile_fn)(void *ctx, const struct unitfile_setting *s);
 
 /*
- * Calls fn for each setting of text, in their order. Returns 0; -EINVAL if the text is
- * not such a file, and then *error says why; or what fn returned.
+ * Calls fn for each setting of text, in order. Returns 0; -EINVAL if the text is not a
+ * valid file, and then *error says why; or the error of fn.
  */
 int unitfile_parse(const char *text, size_t len, const char *section, unitfile_fn fn,
 		   void *ctx, struct unitfile_error *error);
 
-/* Who reads files of settings. */
+/* The program that reads the files. */
 struct unitfile_reader {
 	const char *program; /* begins each message */
 	const char *section;
-	/* Called for each setting; a refused one is reported by it. */
+	/* Called for each setting. It reports a setting that it refuses. */
 	int (*setting)(void *ctx, const char *file, const struct unitfile_setting *s);
 	void *ctx;
 };
 
 /*
  * Reads path, which may be missing if may_miss, then path.d/NAME.conf in the order of
- * the names' bytes. Returns 0, what the function returned, or another negative error
- * after having said on stderr what is wrong, and where.
+ * the names' bytes. Returns 0, the error of the function, or another negative error,
+ * after a message on stderr that says what is wrong and where.
  */
 int unitfile_read(const struct unitfile_reader *reader, const char *path,
 		  bool may_miss);

@@ -54,7 +54,7 @@ struct ship {
 	struct ship_status status;
 	struct ship_stats before; /* of former connections; so is sent_before */
 	uint64_t sent_before;
-	struct metricsfile *metrics; /* NULL: nobody wants them */
+	struct metricsfile *metrics; /* NULL: no metrics are written */
 	uint64_t metrics_ns;         /* when they are due */
 	struct keepalive keepalive;
 };

@@ -21,7 +21,7 @@
 #include "ship/thin.h"
 
 /* One profile of an epoch. */
-struct place {
+struct profile_rows {
 	struct ship_epoch *epoch;
 	uint64_t image, stream, context;
 	struct buf *out, *thin;
@@ -99,8 +99,8 @@ void ship_rows_put(sqlite3_stmt *st, const char *types, struct buf *out)
 	}
 }
 
-static void put_count(const struct place *p, unsigned int counter, uint64_t offset,
-		      uint64_t n)
+static void put_count(const struct profile_rows *p, unsigned int counter,
+		      uint64_t offset, uint64_t n)
 {
 	if (!n)
 		return;
@@ -115,7 +115,7 @@ static void put_count(const struct place *p, unsigned int counter, uint64_t offs
 }
 
 /* The levels that any sample is left at. */
-static void put_thinned(const struct place *p, uint64_t offset, uint64_t n)
+static void put_thinned(const struct profile_rows *p, uint64_t offset, uint64_t n)
 {
 	for (unsigned int level = 1; n && level <= THIN_LAST; level++) {
 		n = thin_draw(p->state, n);
@@ -130,7 +130,7 @@ static void put_thinned(const struct place *p, uint64_t offset, uint64_t n)
 	}
 }
 
-static void put_profile(const struct place *p, struct profile *profile)
+static void put_profile(const struct profile_rows *p, struct profile *profile)
 {
 	size_t nr;
 	const struct count *c = profile_sorted(profile, &nr);
@@ -156,7 +156,7 @@ static void put_profile(const struct place *p, struct profile *profile)
 static int read_profile(sqlite3_stmt *st, void *ctx)
 {
 	struct rows_reader *r = ctx;
-	const struct place p = {
+	const struct profile_rows p = {
 		.epoch = r->epoch,
 		.image = (uint64_t)sqlite3_column_int64(st, 0),
 		.stream = (uint64_t)sqlite3_column_int64(st, 1),

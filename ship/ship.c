@@ -383,7 +383,7 @@ static int find_epochs(struct batch *b)
 	return err;
 }
 
-/* An epoch with a damaged profile is passed over, and its flushes are lost. */
+/* Skips an epoch with a damaged profile; its flushes are lost. */
 static int pass_over(struct batch *b, struct ship_epoch *e)
 {
 	size_t i = b->nr_holes;

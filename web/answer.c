@@ -40,8 +40,8 @@ static const struct {
 	{ "Accept-Ranges", "bytes" },
 };
 
-/* What of the content is sent. */
-struct part {
+/* The part of the content that is sent. */
+struct answer_part {
 	struct content *content;
 	unsigned int status;
 	bool gzip;
@@ -68,11 +68,12 @@ static bool wants_range(struct MHD_Connection *mhd, const struct reply *reply)
 	       (!same || header_names_tag(same, reply->content->tag));
 }
 
-static struct part choose_part(struct MHD_Connection *mhd, const struct reply *reply)
+static struct answer_part choose_part(struct MHD_Connection *mhd,
+				      const struct reply *reply)
 {
-	struct part part = { .content = reply->content,
-			     .status = reply->status,
-			     .nr = reply->content->size };
+	struct answer_part part = { .content = reply->content,
+				    .status = reply->status,
+				    .nr = reply->content->size };
 	int err;
 
 	if (is_unchanged(mhd, reply)) {
@@ -117,7 +118,7 @@ static void drop_content(void *cls)
 	content_drop(cls);
 }
 
-static struct MHD_Response *make_response(const struct part *part)
+static struct MHD_Response *make_response(const struct answer_part *part)
 {
 	struct MHD_Response *response;
 	struct content_reader *r;
@@ -159,7 +160,7 @@ static void add(struct MHD_Response *response, const char *name, const char *val
 	MHD_add_response_header(response, name, value);
 }
 
-static void add_part(struct MHD_Response *response, const struct part *part,
+static void add_part(struct MHD_Response *response, const struct answer_part *part,
 		     const struct reply *reply)
 {
 	const uint64_t size = part->content->size;
@@ -182,7 +183,7 @@ static void add_part(struct MHD_Response *response, const struct part *part,
 		add(response, "Content-Encoding", "gzip");
 }
 
-static void add_headers(struct MHD_Response *response, const struct part *part,
+static void add_headers(struct MHD_Response *response, const struct answer_part *part,
 			const struct reply *reply, const struct answer_extra *extra)
 {
 	struct buf text = { 0 };
@@ -210,7 +211,7 @@ static void add_headers(struct MHD_Response *response, const struct part *part,
 enum MHD_Result answer_send(struct MHD_Connection *mhd, struct reply *reply,
 			    const struct answer_extra *extra)
 {
-	const struct part part = choose_part(mhd, reply);
+	const struct answer_part part = choose_part(mhd, reply);
 	struct MHD_Response *response = make_response(&part);
 	enum MHD_Result result;
 

@@ -115,7 +115,7 @@ static int parse_address(const char *text, union any_address *a, socklen_t *size
 	return inet_pton(AF_INET6, name + 1, &a->in6.sin6_addr) == 1 ? 0 : -EINVAL;
 }
 
-/* A socket's file that nobody listens on any more goes away; any other file stays. */
+/* Removes the file of a socket on which no process listens; leaves every other file. */
 static int clear_path(const union any_address *a, socklen_t size)
 {
 	struct stat st;

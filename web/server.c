@@ -41,7 +41,10 @@ static void keep_reply(struct jobs *jobs, const struct job_key *key,
 {
 	struct server *s = container_of(jobs, struct server, jobs);
 
-	/* Other answers may be of a lock, or of rights, which no stamp tells of. */
+	/*
+	 * Other answers may be caused by a lock or by missing rights, on which the
+	 * stamp does not depend.
+	 */
 	if (reply->status == MHD_HTTP_OK || reply->status == MHD_HTTP_BAD_REQUEST)
 		cache_put(&s->cache, key, reply);
 }

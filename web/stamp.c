@@ -23,7 +23,10 @@
 /* Its counter of changes, and the length and salt of the WAL. */
 #define WAL_INDEX_HEADER 48
 
-/* Then debug files and source files, which no content tells of, are read again. */
+/*
+ * Then debug files and source files are read again, because the stamp does not depend
+ * on them.
+ */
 #define CONTENT_KEPT_S 600
 
 /* What changes when a file is written to, or another one takes its place. */

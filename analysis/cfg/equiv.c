@@ -49,7 +49,7 @@ struct node {
 	int caps; /* capping brackets that end here */
 };
 
-struct search {
+struct equiv_search {
 	struct arc *arc;
 	struct node *node;
 	int nr_arcs, nr_real, nr_nodes;
@@ -57,7 +57,7 @@ struct search {
 	int nr_classes;
 };
 
-static void add_arc(struct search *s, int from, int to)
+static void add_arc(struct equiv_search *s, int from, int to)
 {
 	struct arc *a = &s->arc[s->nr_arcs];
 
@@ -71,7 +71,8 @@ static void add_arc(struct search *s, int from, int to)
 }
 
 /* Block b is the arc from node 2b to node 2b + 1. */
-static int build_graph(struct search *s, const struct cfg *cfg, struct arena *arena)
+static int build_graph(struct equiv_search *s, const struct cfg *cfg,
+		       struct arena *arena)
 {
 	int pads = 0;
 
@@ -103,7 +104,7 @@ static int build_graph(struct search *s, const struct cfg *cfg, struct arena *ar
 }
 
 /* Takes the component with root n off the stack. */
-static int take_component(struct search *s, int n, int depth)
+static int take_component(struct equiv_search *s, int n, int depth)
 {
 	int member;
 
@@ -115,7 +116,7 @@ static int take_component(struct search *s, int n, int depth)
 }
 
 /* Tarjan's components, without recursion: a node's tree arc leads back. */
-static void find_components(struct search *s, int root, int *number)
+static void find_components(struct equiv_search *s, int root, int *number)
 {
 	int n = root, depth = 0, a;
 
@@ -153,7 +154,7 @@ static void find_components(struct search *s, int root, int *number)
 	}
 }
 
-static void mark_components(struct search *s)
+static void mark_components(struct equiv_search *s)
 {
 	int number = 0;
 
@@ -169,7 +170,7 @@ static void mark_components(struct search *s)
 }
 
 /* The next arc at n that the search has not passed; NONE after the last. */
-static int next_arc(struct search *s, struct node *node)
+static int next_arc(struct equiv_search *s, struct node *node)
 {
 	int a;
 
@@ -194,7 +195,7 @@ static int other_end(const struct arc *a, int n)
 }
 
 /* Numbers a component's nodes in the order of an undirected search. */
-static void search_undirected(struct search *s, int root, int *number)
+static void search_undirected(struct equiv_search *s, int root, int *number)
 {
 	int n = root, a, m;
 
@@ -223,7 +224,7 @@ static void search_undirected(struct search *s, int root, int *number)
 	}
 }
 
-static void list_push(struct search *s, struct node *n, int a)
+static void list_push(struct equiv_search *s, struct node *n, int a)
 {
 	struct arc *new = &s->arc[a], *top;
 
@@ -240,7 +241,7 @@ static void list_push(struct search *s, struct node *n, int a)
 	n->nr_brackets++;
 }
 
-static void list_delete(struct search *s, struct node *n, int a)
+static void list_delete(struct equiv_search *s, struct node *n, int a)
 {
 	struct arc *old = &s->arc[a];
 
@@ -252,7 +253,8 @@ static void list_delete(struct search *s, struct node *n, int a)
 }
 
 /* Puts child's brackets on top of n's. */
-static void list_concat(struct search *s, struct node *n, const struct node *child)
+static void list_concat(struct equiv_search *s, struct node *n,
+			const struct node *child)
 {
 	struct arc *top, *child_top;
 	int last;
@@ -273,7 +275,8 @@ static void list_concat(struct search *s, struct node *n, const struct node *chi
 }
 
 /* Takes an arc at n: a child's brackets go to n's list, back arcs open or close. */
-static void visit_arc(struct search *s, int n, int a, int *hi0, int *hi1, int *hi2)
+static void visit_arc(struct equiv_search *s, int n, int a, int *hi0, int *hi1,
+		      int *hi2)
 {
 	struct node *node = &s->node[n], *other = &s->node[other_end(&s->arc[a], n)];
 
@@ -292,7 +295,7 @@ static void visit_arc(struct search *s, int n, int a, int *hi0, int *hi1, int *h
 	}
 }
 
-static void close_bracket(struct search *s, int n, int a)
+static void close_bracket(struct equiv_search *s, int n, int a)
 {
 	list_delete(s, &s->node[n], a);
 	if (s->arc[a].class == NONE)
@@ -300,7 +303,7 @@ static void close_bracket(struct search *s, int n, int a)
 }
 
 /* The class of the tree arc that leads to n. */
-static void classify_tree_arc(struct search *s, struct node *node)
+static void classify_tree_arc(struct equiv_search *s, struct node *node)
 {
 	struct arc *b = &s->arc[node->brackets];
 
@@ -316,7 +319,7 @@ static void classify_tree_arc(struct search *s, struct node *node)
 enum { TO_DESCENDANT, TO_ANCESTOR };
 
 /* Opens or closes the back arcs at n. */
-static void pass_back_arcs(struct search *s, int n, int which)
+static void pass_back_arcs(struct equiv_search *s, int n, int which)
 {
 	struct node *node = &s->node[n];
 
@@ -338,7 +341,7 @@ static void pass_back_arcs(struct search *s, int n, int which)
 }
 
 /* One node of PLDI'94 figure 4, its subtree being done. */
-static void visit_node(struct search *s, int n)
+static void visit_node(struct equiv_search *s, int n)
 {
 	struct node *node = &s->node[n];
 	int hi0 = s->nr_nodes + 1, hi1 = hi0, hi2 = hi0;
@@ -366,8 +369,8 @@ static void visit_node(struct search *s, int n)
 }
 
 /* Classes in the order of their first member; an arc on no cycle is alone. */
-static int number_classes(struct search *s, const struct cfg *cfg, struct arena *arena,
-			  struct equiv *out)
+static int number_classes(struct equiv_search *s, const struct cfg *cfg,
+			  struct arena *arena, struct equiv *out)
 {
 	int nr = cfg->nr_blocks + cfg->nr_edges;
 	int *name = arena_array(arena, s->nr_classes + 1, sizeof(*name));
@@ -393,7 +396,7 @@ static int number_classes(struct search *s, const struct cfg *cfg, struct arena 
 
 int equiv_build(const struct cfg *cfg, struct arena *arena, struct equiv *out)
 {
-	struct search s = { 0 };
+	struct equiv_search s = { 0 };
 	int err, number = 0, first = 1;
 
 	err = build_graph(&s, cfg, arena);

@@ -31,7 +31,7 @@ struct sums {
 };
 
 /* A row of one group; values count from their median. */
-struct row {
+struct outlier_row {
 	const struct outlier_value *value;
 	const size_t *member; /* of the group */
 	size_t nr;
@@ -44,13 +44,13 @@ struct row {
 	size_t nr_peers;
 };
 
-static bool is_peer(const struct row *r, size_t member)
+static bool is_peer(const struct outlier_row *r, size_t member)
 {
 	return !isnan(r->value[member].y) && !r->gone[member];
 }
 
 /* The greatest t that the equation can have: the peers' own variance, and more. */
-static double greatest(struct row *r)
+static double greatest(struct outlier_row *r)
 {
 	double squares = 0;
 
@@ -66,7 +66,7 @@ static double greatest(struct row *r)
 	return 2 * squares;
 }
 
-static struct sums terms(const struct row *r, size_t member, double t)
+static struct sums terms(const struct outlier_row *r, size_t member, double t)
 {
 	const struct outlier_value *v = &r->value[member];
 	const double w = 1 / (t + v->variance), y = v->y - r->base;
@@ -74,7 +74,7 @@ static struct sums terms(const struct row *r, size_t member, double t)
 	return (struct sums){ w, w * y, w * y * y };
 }
 
-static void make_grid(struct row *r)
+static void make_grid(struct outlier_row *r)
 {
 	const double most = greatest(r);
 
@@ -95,7 +95,7 @@ static void make_grid(struct row *r)
 }
 
 /* The sums of the peers without a member. */
-static struct sums without(const struct row *r, size_t member, size_t g)
+static struct sums without(const struct outlier_row *r, size_t member, size_t g)
 {
 	struct sums s = r->sums[g], own;
 
@@ -111,7 +111,8 @@ static double scatter(const struct sums *s)
 }
 
 /* Where the scatter at the grid's points passes wanted; the grid's t between. */
-static double solve(const struct row *r, size_t member, double wanted, struct sums *at)
+static double solve(const struct outlier_row *r, size_t member, double wanted,
+		    struct sums *at)
 {
 	size_t low = 0, high = NR_GRID - 1;
 	struct sums a, b;
@@ -139,7 +140,7 @@ static double solve(const struct row *r, size_t member, double wanted, struct su
 	return r->t[low] + part * (r->t[high] - r->t[low]);
 }
 
-static void test_member(const struct row *r, size_t member, struct outlier *out)
+static void test_member(const struct outlier_row *r, size_t member, struct outlier *out)
 {
 	const struct outlier_value *v = &r->value[member];
 	const size_t nr = r->nr_peers - is_peer(r, member);
@@ -174,7 +175,7 @@ static double median(double *value, size_t nr)
 }
 
 /* Sets the base, and lists members that are far from it. */
-static void find_suspects(struct row *r)
+static void find_suspects(struct outlier_row *r)
 {
 	double deviation;
 	size_t nr = 0;
@@ -201,7 +202,7 @@ static void find_suspects(struct row *r)
 }
 
 /* Takes a peer away, and its part of the sums. */
-static void take_away(struct row *r, size_t member)
+static void take_away(struct outlier_row *r, size_t member)
 {
 	for (size_t g = 0; g < NR_GRID; g++)
 		r->sums[g] = without(r, member, g);
@@ -210,7 +211,7 @@ static void take_away(struct row *r, size_t member)
 }
 
 /* The suspect farthest from the peers moves to place at; its p. */
-static double next_suspect(struct row *r, size_t at)
+static double next_suspect(struct outlier_row *r, size_t at)
 {
 	double least = INFINITY;
 	size_t found = at, member;
@@ -234,7 +235,7 @@ static double next_suspect(struct row *r, size_t at)
  * Members that would hide others: they are gone from the peers afterwards. One of all
  * rows is taken away falsely no more often than the rate says.
  */
-static void remove_suspects(struct row *r, double least)
+static void remove_suspects(struct outlier_row *r, double least)
 {
 	const size_t most = r->nr_peers / 2;
 	size_t nr = 0, kept = 0;
@@ -262,7 +263,7 @@ static int by_group(const void *x, const void *y, void *ctx)
 }
 
 /* Tests each row of the members of one group. */
-static void test_group(const struct outlier_input *in, struct row *r,
+static void test_group(const struct outlier_input *in, struct outlier_row *r,
 		       struct outlier *out)
 {
 	for (size_t i = 0; i < in->nr_rows; i++) {
@@ -293,8 +294,8 @@ static size_t group_size(const struct outlier_input *in, const size_t *member,
 }
 
 /* member has room for all, and is sorted by group here. */
-static void test_all(const struct outlier_input *in, size_t *member, struct row *r,
-		     struct outlier *out)
+static void test_all(const struct outlier_input *in, size_t *member,
+		     struct outlier_row *r, struct outlier *out)
 {
 	for (size_t i = 0; i < in->nr_members; i++)
 		member[i] = i;
@@ -330,7 +331,7 @@ int outliers_find(const struct outlier_input *in, struct outlier *out)
 {
 	const size_t nr = in->nr_members + 1;
 	size_t *member = calloc(nr, sizeof(*member));
-	struct row *r = calloc(1, sizeof(*r));
+	struct outlier_row *r = calloc(1, sizeof(*r));
 	int err = -ENOMEM;
 
 	if (!r || !member)

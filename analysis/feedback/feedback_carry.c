@@ -17,10 +17,10 @@
 #include "base/err.h"
 #include "base/hash.h"
 
-#define ANY_LINE UINT32_MAX /* a function is there */
+#define ANY_LINE UINT32_MAX /* the build has the function */
 
 /* A line that the build has. */
-struct known {
+struct known_line {
 	struct hnode node;
 	const char *name; /* as the tree keeps it */
 	uint32_t line;
@@ -48,7 +48,7 @@ static bool has(const struct carrying *c, const char *name, uint32_t line)
 	struct hnode *n = hmap_first(&c->known, hash_of(name, line));
 
 	for (; n; n = hmap_next(n)) {
-		const struct known *k = container_of(n, struct known, node);
+		const struct known_line *k = container_of(n, struct known_line, node);
 
 		if (k->name == name && k->line == line)
 			return true;
@@ -58,7 +58,7 @@ static bool has(const struct carrying *c, const char *name, uint32_t line)
 
 static int add_known(struct carrying *c, const char *name, uint32_t line)
 {
-	struct known *k;
+	struct known_line *k;
 
 	if (has(c, name, line))
 		return 0;

@@ -17,7 +17,7 @@
 #include "base/varint.h"
 
 /* A file's name, or an inlined function's; each once. */
-struct text {
+struct captured_text {
 	struct hnode node;
 	const char *name;
 	size_t number;
@@ -26,7 +26,7 @@ struct text {
 struct texts {
 	struct hmap map;
 	struct buf names; /* const char *, by number */
-	const struct text *last;
+	const struct captured_text *last;
 };
 
 static void put_text(struct buf *b, const char *text)
@@ -68,14 +68,14 @@ static void put_names(const struct captured *c, struct buf *b)
 static int number_text(struct texts *t, const char *name, size_t *number)
 {
 	const uint64_t hash = hash_bytes(0, name, strlen(name));
-	struct text *text;
+	struct captured_text *text;
 
 	if (t->last && !strcmp(t->last->name, name)) {
 		*number = t->last->number;
 		return 0;
 	}
 	for (struct hnode *n = hmap_first(&t->map, hash); n; n = hmap_next(n)) {
-		text = container_of(n, struct text, node);
+		text = container_of(n, struct captured_text, node);
 		if (!strcmp(text->name, name)) {
 			t->last = text;
 			*number = text->number;
@@ -103,7 +103,7 @@ static void texts_fini(struct texts *t)
 
 	hmap_for_each (&t->map, n, next) {
 		hmap_remove(&t->map, n);
-		free(container_of(n, struct text, node));
+		free(container_of(n, struct captured_text, node));
 	}
 	hmap_fini(&t->map);
 	buf_fini(&t->names);

@@ -30,7 +30,7 @@ struct cie {
 	int lsda;      /* of LSDAs' addresses, or DW_EH_PE_omit */
 };
 
-struct reader {
+struct ehframe_reader {
 	struct cursor section;
 	const uint8_t *begin;
 	uint64_t address; /* of begin */
@@ -79,7 +79,7 @@ static struct cie read_augmentation(struct cursor *c, const char *augmentation)
 	return cie;
 }
 
-static struct cie read_cie(const struct reader *r, uint64_t offset)
+static struct cie read_cie(const struct ehframe_reader *r, uint64_t offset)
 {
 	const struct cie unknown = { .known = false };
 	struct cursor c = r->section;
@@ -114,7 +114,7 @@ static struct cie read_cie(const struct reader *r, uint64_t offset)
 	return read_augmentation(&c, augmentation);
 }
 
-static int add_fde(struct reader *r, uint64_t start, uint64_t size, uint64_t at)
+static int add_fde(struct ehframe_reader *r, uint64_t start, uint64_t size, uint64_t at)
 {
 	if (!size || start + size < start)
 		return 0;
@@ -125,7 +125,7 @@ static int add_fde(struct reader *r, uint64_t start, uint64_t size, uint64_t at)
 	return 0;
 }
 
-static int add_lsda(struct reader *r, uint64_t function, uint64_t address)
+static int add_lsda(struct ehframe_reader *r, uint64_t function, uint64_t address)
 {
 	if (GROW(r->lsda, r->nr_lsdas))
 		return -ENOMEM;
@@ -134,8 +134,8 @@ static int add_lsda(struct reader *r, uint64_t function, uint64_t address)
 }
 
 /* An address that may count from where it stands; false when it is of another kind. */
-static bool read_address(const struct reader *r, struct cursor *entry, int encoding,
-			 uint64_t *out)
+static bool read_address(const struct ehframe_reader *r, struct cursor *entry,
+			 int encoding, uint64_t *out)
 {
 	const uint64_t here = r->address + (uint64_t)(entry->at - r->begin);
 	uint64_t v = cursor_encoded(entry, encoding);
@@ -149,7 +149,8 @@ static bool read_address(const struct reader *r, struct cursor *entry, int encod
 }
 
 /* One FDE, at an offset of the section; entry begins behind its CIE pointer. */
-static int read_fde(struct reader *r, uint64_t at, struct cursor *entry, uint64_t cie)
+static int read_fde(struct ehframe_reader *r, uint64_t at, struct cursor *entry,
+		    uint64_t cie)
 {
 	uint64_t start, size, lsda = 0;
 	int err;
@@ -174,7 +175,7 @@ static int read_fde(struct reader *r, uint64_t at, struct cursor *entry, uint64_
 	return add_lsda(r, start, lsda);
 }
 
-static int read_entries(struct reader *r)
+static int read_entries(struct ehframe_reader *r)
 {
 	int err = 0;
 
@@ -249,7 +250,7 @@ static bool find_descriptions(const struct elffile *f, struct elfrange *found)
 }
 
 /* Fills r, whose lists and bytes are the caller's to free. */
-static int load_descriptions(const struct elffile *f, struct reader *r)
+static int load_descriptions(const struct elffile *f, struct ehframe_reader *r)
 {
 	struct elfrange where;
 	uint8_t *bytes;
@@ -270,7 +271,7 @@ static int load_descriptions(const struct elffile *f, struct reader *r)
 	return read_entries(r);
 }
 
-static void drop(struct reader *r)
+static void drop(struct ehframe_reader *r)
 {
 	free((void *)r->begin);
 	free(r->lsda);
@@ -278,7 +279,7 @@ static void drop(struct reader *r)
 }
 
 /* In the order in which they are in the section: the first of two that overlap wins. */
-static int build_cover(const struct reader *r, struct cover *out)
+static int build_cover(const struct ehframe_reader *r, struct cover *out)
 {
 	struct cover_range *range = calloc(r->nr + 1, sizeof(*range));
 	int err;
@@ -296,7 +297,7 @@ static int build_cover(const struct reader *r, struct cover *out)
 
 int ehframe_load(const struct elffile *f, struct cover *out)
 {
-	struct reader r = { .cie_at = NO_CIE };
+	struct ehframe_reader r = { .cie_at = NO_CIE };
 	int err = load_descriptions(f, &r);
 
 	if (!err)
@@ -307,7 +308,7 @@ int ehframe_load(const struct elffile *f, struct cover *out)
 
 int ehframe_load_lsdas(const struct elffile *f, struct ehframe_lsda **out, size_t *nr)
 {
-	struct reader r = { .cie_at = NO_CIE };
+	struct ehframe_reader r = { .cie_at = NO_CIE };
 	int err = load_descriptions(f, &r);
 
 	if (!err) {
@@ -330,7 +331,7 @@ static int by_function(const void *va, const void *vb)
 
 int ehframe_read(const struct elffile *f, struct ehframe *out)
 {
-	struct reader r = { .cie_at = NO_CIE };
+	struct ehframe_reader r = { .cie_at = NO_CIE };
 	int err = load_descriptions(f, &r);
 
 	if (!err) {

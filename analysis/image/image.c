@@ -49,7 +49,7 @@ struct image {
 	struct image_desc desc; /* its name is ours */
 	enum machine machine;
 	struct symtab symbols;
-	struct recorder *recorder; /* NULL: nobody wants to know */
+	struct recorder *recorder; /* NULL: nothing is recorded */
 	/* An ELF file: */
 	char *path;
 	const struct image_search *search;
@@ -108,7 +108,7 @@ static void open_dwarf_of(struct image *im, struct elffile *f)
 		im->dwarf_err = err;
 }
 
-/* Without memory for it there is none: nothing else depends on it. */
+/* If there is no memory, there is no debug information; nothing else depends on it. */
 static struct debuginfo *open_dwarf(struct image *im)
 {
 	if (!im->looked_for_dwarf) {

@@ -61,7 +61,7 @@ bool skeleton_read(Dwarf_Die *die, const struct elfview *main, struct skeleton *
 	return true;
 }
 
-struct part {
+struct unit_section {
 	const char *name;
 	struct split_piece piece;
 };
@@ -85,7 +85,8 @@ static bool add_section(Elf *elf, size_t name, Elf64_Word type, const void *byte
 }
 
 /* Names first, so that their section is number 1. */
-static bool add_sections(struct splitunit *u, const struct part *parts, size_t nr)
+static bool add_sections(struct splitunit *u, const struct unit_section *parts,
+			 size_t nr)
 {
 	static const char own_name[] = ".shstrtab";
 	size_t size = 1 + sizeof(own_name), at = 1;
@@ -116,7 +117,7 @@ static bool make_elf(struct splitunit *u, const struct skeleton *s,
 		     const struct elfview *main)
 {
 	const char *ident = elf_getident(main->elf, NULL);
-	struct part parts[SPLIT_NR + NR_OWN] = {
+	struct unit_section parts[SPLIT_NR + NR_OWN] = {
 #define SPLIT_PART(id, called) [SPLIT_##id] = { .name = called },
 		SPLIT_SECTIONS(SPLIT_PART)
 #undef SPLIT_PART

@@ -31,7 +31,7 @@
 #define ROUGH      1e-6
 
 /* Σ share d[caller] - d[callee] = right; calls [first, end) are its. */
-struct row {
+struct scale_row {
 	size_t first, end;
 	int callee;
 	double right, weight; /* weight is 1 / variance */
@@ -43,7 +43,7 @@ struct callscale_solver {
 	const struct callscale_call *call;
 	int nr;
 	size_t nr_calls;
-	struct row *row;
+	struct scale_row *row;
 	size_t nr_rows;
 	double *share; /* by call */
 	double *prior; /* by procedure: 1 / variance ... */
@@ -120,12 +120,13 @@ static void make_rows(struct callscale_solver *s)
 		for (end = i; end < s->nr_calls && s->call[end].callee == callee; end++)
 			sum += s->call[end].calls;
 		if (sum > 0 && g->entries > 0 && g->seen >= s->given->entries)
-			s->row[s->nr_rows++] = (struct row){ i, end, callee, 0, 0 };
+			s->row[s->nr_rows++] =
+				(struct scale_row){ i, end, callee, 0, 0 };
 	}
 }
 
 /* Makes a row linear where d is. */
-static void set_row(struct callscale_solver *s, struct row *row)
+static void set_row(struct callscale_solver *s, struct scale_row *row)
 {
 	const struct callscale_procedure *g = &s->procedure[row->callee];
 	const double deviation = sqrt(CALLS * CALLS + 1 / (g->seen + MORE));
@@ -146,7 +147,7 @@ static void set_row(struct callscale_solver *s, struct row *row)
 }
 
 /* Adds a row, times a factor, to a vector. */
-static void add_row(const struct callscale_solver *s, const struct row *row,
+static void add_row(const struct callscale_solver *s, const struct scale_row *row,
 		    double factor, double *out)
 {
 	for (size_t i = row->first; i < row->end; i++)
@@ -154,7 +155,7 @@ static void add_row(const struct callscale_solver *s, const struct row *row,
 	out[row->callee] -= factor;
 }
 
-static double times_row(const struct callscale_solver *s, const struct row *row,
+static double times_row(const struct callscale_solver *s, const struct scale_row *row,
 			const double *x)
 {
 	double sum = -x[row->callee];
@@ -170,7 +171,7 @@ static void set_diagonal(struct callscale_solver *s)
 	for (int i = 0; i < s->nr; i++)
 		s->diagonal[i] = s->prior[i];
 	for (size_t k = 0; k < s->nr_rows; k++) {
-		const struct row *row = &s->row[k];
+		const struct scale_row *row = &s->row[k];
 
 		for (size_t i = row->first; i < row->end; i++)
 			s->diagonal[s->call[i].caller] +=

@@ -541,7 +541,9 @@ int tip_end(struct tip *t, struct tip_result *out)
 	if (!t->begun)
 		return -CPI_EEMPTY;
 	r.has_entries = t->dispatch.last != NULL;
-	/* Behind the last that entered there is none to wait for: it has the rest. */
+	/*
+	 * No later instruction enters: the last one that did gets the remaining cycles.
+	 */
 	if (r.has_entries) {
 		assign_samples(t, &t->dispatch, TIP_BY_DISPATCH, t->dispatch.last,
 			       t->last_commit + 1);

@@ -45,7 +45,7 @@ struct translator {
 	max_align_t state[];
 };
 
-/* One page under way. */
+/* The page that is being translated. */
 struct page {
 	struct translator *t;
 	const uint8_t *code;

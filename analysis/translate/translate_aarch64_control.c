@@ -92,7 +92,7 @@ void a64_br(struct a64 *x, unsigned int arg)
 	jump_to(x, a64_read(x, 5));
 }
 
-/* To what is in reg, which may be the link register. */
+/* A jump to the address in reg, which may be the link register. */
 static void call_to(struct a64 *x, unsigned int reg)
 {
 	if (reg == A64_LINK) {

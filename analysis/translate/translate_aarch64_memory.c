@@ -324,7 +324,7 @@ void a64_swap(struct a64 *x, unsigned int arg)
 	end_atomic(x, 0);
 }
 
-/* Stores what is there where it is not what was expected. */
+/* If the memory does not have the expected value, stores the old value again. */
 void a64_compare_swap(struct a64 *x, unsigned int arg)
 {
 	const unsigned int expected = A64_TEMP + 1;

@@ -165,18 +165,18 @@ static bool is_whole(const struct window *w)
 }
 
 /* A straight part of a window. */
-struct run {
+struct window_run {
 	uint32_t image;
 	uint64_t from, to;              /* first and last instruction */
 	const struct window_jump *jump; /* NULL at the end */
 };
 
 /* Part i of nr_jumps + 1. */
-static struct run run_of(const struct weighted_window *win, uint32_t i)
+static struct window_run run_of(const struct weighted_window *win, uint32_t i)
 {
 	const struct window *w = win->w;
 
-	return (struct run){
+	return (struct window_run){
 		.image = i ? w->jump[i - 1].image : win->image,
 		.from = i ? w->jump[i - 1].to : w->start,
 		.to = i < w->nr_jumps ? w->jump[i].from : w->end,
@@ -197,7 +197,7 @@ static void add_window(struct window_weights *ww, const struct window *w,
 	buf_put(&ww->windows, &win, sizeof(win));
 	ww->nr_windows += w->n;
 	for (uint32_t i = 0; i < w->nr_jumps; i++) {
-		const struct run run = run_of(&win, i);
+		const struct window_run run = run_of(&win, i);
 
 		put_place(ww, place_of(run.image, run.to + 1));
 		put_place(ww, place_of(run.jump->image, run.jump->to));
@@ -278,7 +278,7 @@ static int find_visits(struct window_weights *ww)
 		win->start = piece_at(ww, place_of(win->image, win->w->start));
 		win->first_visit = LENGTH(ww, visits, uint32_t);
 		for (uint32_t k = 0; k <= win->w->nr_jumps; k++) {
-			const struct run run = run_of(win, k);
+			const struct window_run run = run_of(win, k);
 			const place to = place_of(run.image, run.to);
 			uint32_t p =
 				piece_behind(ww, place_of(run.image, run.from) + !k);
@@ -594,7 +594,7 @@ static int add_edge(struct edges *set, uint64_t from, uint64_t to, double weight
 static int add_run(const struct weighted_window *win, uint32_t i, uint32_t image,
 		   struct edges *runs, struct edges *branches)
 {
-	const struct run run = run_of(win, i);
+	const struct window_run run = run_of(win, i);
 	const double weight = win->weight * win->worth;
 	const uint64_t from = run.from + (i == 0);
 	int err = 0;

@@ -23,7 +23,7 @@ struct owner {
 };
 
 /* Adjacent entries of one owner and event that belong to one place. */
-struct run {
+struct entry_run {
 	const struct cpi_entry *first;
 	size_t nr;
 	struct place place;
@@ -124,7 +124,7 @@ struct place attribute_user_place(struct attribution *a, uint64_t pc, uint32_t t
 }
 
 /* Whether e belongs to the run's process; false for an empty run. */
-static bool same_process(const struct run *run, const struct cpi_entry *e)
+static bool same_process(const struct entry_run *run, const struct cpi_entry *e)
 {
 	return run->nr && (uint32_t)run->first->word1 == (uint32_t)e->word1;
 }
@@ -147,7 +147,7 @@ static struct owner find_owner(const struct attribution *a, uint32_t number,
 
 /* Returns the owner of an entry that comes after a run. */
 static struct owner owner_of(const struct attribution *a, const struct batch *b,
-			     const struct cpi_entry *e, const struct run *run)
+			     const struct cpi_entry *e, const struct entry_run *run)
 {
 	return same_process(run, e)
 		       ? run->owner
@@ -156,7 +156,7 @@ static struct owner owner_of(const struct attribution *a, const struct batch *b,
 
 /* Returns the place of an entry that comes after a run. */
 static struct place find_place(struct attribution *a, const struct batch *b,
-			       const struct cpi_entry *e, const struct run *run,
+			       const struct cpi_entry *e, const struct entry_run *run,
 			       const struct owner *owner)
 {
 	const uint32_t tgid = owner->tgid;
@@ -202,7 +202,7 @@ static bool same_place(const struct place *a, const struct place *b)
 }
 
 /* Whether e belongs to the run, as far as that is known without a look-up. */
-static bool continues(const struct run *run, const struct cpi_entry *e)
+static bool continues(const struct entry_run *run, const struct cpi_entry *e)
 {
 	uint64_t pc = cpi_entry_pc(e);
 
@@ -216,8 +216,8 @@ static bool continues(const struct run *run, const struct cpi_entry *e)
  * Whether e belongs to the run after a look-up, for example because the next kernel
  * symbol is in the same image.
  */
-static bool continues_after_lookup(const struct run *run, const struct cpi_entry *e,
-				   const struct place *place)
+static bool continues_after_lookup(const struct entry_run *run,
+				   const struct cpi_entry *e, const struct place *place)
 {
 	return same_process(run, e) &&
 	       cpi_entry_event(run->first) == cpi_entry_event(e) &&
@@ -226,7 +226,7 @@ static bool continues_after_lookup(const struct run *run, const struct cpi_entry
 
 /* Keeps anonymous entries until their process names its code; counts others as lost. */
 static void wait_or_lose(struct attribution *a, const struct batch *b,
-			 const struct run *r, const struct tally_run *run)
+			 const struct entry_run *r, const struct tally_run *run)
 {
 	uint64_t n = 0;
 
@@ -287,7 +287,7 @@ static void set_contexts(const struct attribution *a, const struct process *p,
 	set_thread(a, w, o, attribute_comm(p, o->tgid));
 }
 
-static void call_sampled(const struct attribution *a, const struct run *r)
+static void call_sampled(const struct attribution *a, const struct entry_run *r)
 {
 	if (!a->sampled || kernel_address(r->place.start))
 		return;
@@ -296,7 +296,8 @@ static void call_sampled(const struct attribution *a, const struct run *r)
 			   cpi_entry_pc(&r->first[i]) + r->place.bias);
 }
 
-static void count_run(struct attribution *a, const struct batch *b, const struct run *r)
+static void count_run(struct attribution *a, const struct batch *b,
+		      const struct entry_run *r)
 {
 	const struct place *place = &r->place;
 	struct tally_run run = { .image = place->image, .bias = place->bias };
@@ -325,7 +326,7 @@ static void count_run(struct attribution *a, const struct batch *b, const struct
  */
 static void add_records(struct attribution *a, const struct batch *b)
 {
-	struct run run = { 0 };
+	struct entry_run run = { 0 };
 
 	for (size_t i = 0; i < b->nr_records; i++) {
 		const struct cpi_entry *e = &b->records[i].entry;
@@ -366,7 +367,7 @@ static void add_stack(struct attribution *a, const struct branch_stack *s)
 void attribute_batch(void *ctx, const struct batch *batch)
 {
 	struct attribution *a = ctx;
-	struct run run = { 0 };
+	struct entry_run run = { 0 };
 
 	for (size_t i = 0; i < batch->nr; i++) {
 		const struct cpi_entry *e = &batch->entries[i];
@@ -377,12 +378,12 @@ void attribute_batch(void *ctx, const struct batch *batch)
 
 			if (later_add_entry(a, batch, e)) {
 				count_run(a, batch, &run);
-				run = (struct run){ 0 };
+				run = (struct entry_run){ 0 };
 				continue;
 			}
 			if (!continues_after_lookup(&run, e, &place)) {
 				count_run(a, batch, &run);
-				run = (struct run){ .first = e };
+				run = (struct entry_run){ .first = e };
 			}
 			run.place = place;
 			run.owner = owner;

@@ -17,7 +17,7 @@
 #include "daemon/stacks/stacksampler.h"
 #include "daemon/stacks/stacktally.h"
 
-struct chain {
+struct chain_frames {
 	struct attribution *a;
 	uint64_t when_ns;
 	uint32_t tgid;
@@ -42,7 +42,7 @@ static enum stack_unknown unknown_of(enum loss loss)
 	return why;
 }
 
-static void add_frame(struct chain *c, uint64_t pc, bool returns)
+static void add_frame(struct chain_frames *c, uint64_t pc, bool returns)
 {
 	const uint64_t address = pc - returns;
 	struct place place = { .loss = SAMPLE_GUEST };
@@ -93,7 +93,7 @@ static bool begins_threads(const char *name)
  * Whether the outermost frame may be the first frame of a thread. In a process with a C
  * library, threads begin only there.
  */
-static bool reaches_start(const struct chain *c)
+static bool reaches_start(const struct chain_frames *c)
 {
 	const struct known_image *image = c->frame[c->nr - 1].image;
 
@@ -125,7 +125,8 @@ enum stack_mark attribute_end_mark(enum cpi_unwind_end end)
  * Returns the mark of a stack that was unwound. A stack that ends in the dynamic linker
  * is complete: programs begin there, at an entry without unwind table.
  */
-static enum stack_mark mark_of_unwound(const struct chain *c, enum cpi_unwind_end end)
+static enum stack_mark mark_of_unwound(const struct chain_frames *c,
+				       enum cpi_unwind_end end)
 {
 	const struct known_image *image = c->nr ? c->frame[c->nr - 1].image : NULL;
 
@@ -135,8 +136,8 @@ static enum stack_mark mark_of_unwound(const struct chain *c, enum cpi_unwind_en
 	return attribute_end_mark(end);
 }
 
-static enum stack_mark mark_of(const struct chain *c, const struct chain_sample *s,
-			       bool deferred)
+static enum stack_mark mark_of(const struct chain_frames *c,
+			       const struct chain_sample *s, bool deferred)
 {
 	if (s->frame)
 		return mark_of_unwound(c, s->end);
@@ -151,7 +152,7 @@ static enum stack_mark mark_of(const struct chain *c, const struct chain_sample 
 	return reaches_start(c) ? STACK_ENDED : STACK_NO_START;
 }
 
-static void enter_context(struct chain *c, uint64_t context)
+static void enter_context(struct chain_frames *c, uint64_t context)
 {
 	c->mode = context == PERF_CONTEXT_USER     ? IN_USER
 		  : context == PERF_CONTEXT_KERNEL ? IN_KERNEL
@@ -163,7 +164,7 @@ static void enter_context(struct chain *c, uint64_t context)
  * address. Returns true if the kernel delivers the rest of the chain later; the cookie
  * that identifies it follows the marker.
  */
-static bool add_chain(struct chain *c, const struct chain_sample *s)
+static bool add_chain(struct chain_frames *c, const struct chain_sample *s)
 {
 	bool returns = false;
 
@@ -182,7 +183,7 @@ static bool add_chain(struct chain *c, const struct chain_sample *s)
 }
 
 /* Adds the unwound frames of user mode, after the kernel's. */
-static void add_frames(struct chain *c, const struct chain_sample *s)
+static void add_frames(struct chain_frames *c, const struct chain_sample *s)
 {
 	c->mode = IN_USER;
 	for (size_t i = 0; i < s->nr_frames && c->nr < STACK_MAX_FRAMES; i++)
@@ -192,7 +193,7 @@ static void add_frames(struct chain *c, const struct chain_sample *s)
 void attribute_chain(void *ctx, const struct chain_sample *s)
 {
 	struct attribution *a = ctx;
-	struct chain c = { .a = a, .tgid = s->tgid, .when_ns = s->time_ns };
+	struct chain_frames c = { .a = a, .tgid = s->tgid, .when_ns = s->time_ns };
 	struct tally_stack stack = { .frames = c.frame };
 	struct sample_contexts own;
 	bool deferred;

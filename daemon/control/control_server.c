@@ -167,7 +167,9 @@ static bool has_room(struct server *s)
 	return find_free(s) || most_silent(s, NULL, true);
 }
 
-/* Makes room among those that the new one competes with. NULL: there is none. */
+/*
+ * Makes room for a new client among the clients of its class. NULL: there is no room.
+ */
 static struct client *make_room(struct server *s, const struct asker *asker)
 {
 	struct client *client = find_free(s), *silent = NULL;
@@ -317,7 +319,7 @@ static double seconds(uint64_t ns)
 	return (double)ns / NSEC_PER_SEC;
 }
 
-/* Before the rest, so that nobody takes old numbers for new ones. */
+/* These lines come first, so that a reader notices that the numbers are old. */
 static void put_age(struct server *s, uint64_t status_ns, struct buf *text)
 {
 	uint64_t now_ns = time_mono_ns(), since_ns;

@@ -47,7 +47,7 @@ struct daemon {
 	char **argv;
 	struct session *session;
 	struct control *control;
-	struct metrics *metrics; /* NULL: nobody wants them */
+	struct metrics *metrics; /* NULL: no metrics are written */
 	struct heartbeat heartbeat;
 	struct keepalive keepalive;
 	int signal_fd;
@@ -146,7 +146,7 @@ static void tell_manager(const char *text)
 	warn_untold(notify_send("%s", text));
 }
 
-/* The status has what is in force, for cpi config. */
+/* Puts the current options into the status, for cpi config. */
 static void publish_options(struct daemon *d)
 {
 	struct buf text = { 0 };

@@ -40,7 +40,7 @@ struct buffer {
 	/* decoding: */
 	size_t next;      /* the piece that is not done, ... */
 	uint64_t done;    /* ... and how much of the buffer is */
-	uint64_t told_ns; /* by the last record that told of it */
+	uint64_t told_ns; /* time of the last record that mentions it */
 	struct spefeed feed;
 };
 
@@ -51,7 +51,7 @@ struct perfaux {
 	struct perfaux_info info;
 	struct spe_clock clock;
 	struct threads threads;
-	int event; /* the first of SPE's; -1: there is none */
+	int event; /* the first event of SPE; -1: none */
 	uint64_t foreign, damaged;
 	uint64_t newest_ns; /* of any record */
 	bool has_clockid;
@@ -138,7 +138,7 @@ static int add_buffer(struct perfaux *aux, uint32_t cpu, uint32_t tid,
 	return 0;
 }
 
-/* The one that a record tells of; NULL: none of which there are pieces. */
+/* The buffer that a record mentions; NULL: no piece of it is in the file. */
 static struct buffer *buffer_of(const struct perfaux *aux, const struct perf_record *r)
 {
 	struct buffer *b = find_buffer(aux, r->cpu, UINT32_MAX);

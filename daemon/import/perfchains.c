@@ -15,7 +15,7 @@
 #define DEFAULT_LIMIT 127                     /* of kernel.perf_event_max_stack */
 #define CHAIN_MAX     (STACK_MAX_FRAMES + 16) /* with contexts between */
 
-struct chain {
+struct import_chain {
 	uint64_t address[CHAIN_MAX];
 	size_t nr;
 };
@@ -36,7 +36,7 @@ bool perfchains_are_calls(const struct perfdata_event *e)
 	return e->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
 }
 
-static void put_address(struct chain *c, uint64_t address)
+static void put_address(struct import_chain *c, uint64_t address)
 {
 	if (c->nr < CHAIN_MAX)
 		c->address[c->nr++] = address;
@@ -48,7 +48,7 @@ static bool is_in_user(const struct perf_record *r)
 }
 
 /* A call's own address stands for the one behind it, to which it returns. */
-static void put_calls(struct chain *c, const struct perfdata *pd,
+static void put_calls(struct import_chain *c, const struct perfdata *pd,
 		      const struct perf_sample *s)
 {
 	for (size_t i = 0; i < s->nr_branches; i++) {
@@ -61,7 +61,7 @@ static void put_calls(struct chain *c, const struct perfdata *pd,
 }
 
 /* Up to the user's part; whether there is one. */
-static bool put_kernel_part(struct chain *c, const struct perf_sample *s)
+static bool put_kernel_part(struct import_chain *c, const struct perf_sample *s)
 {
 	for (size_t i = 0; i < s->nr_callchain; i++) {
 		put_address(c, s->callchain[i]);
@@ -76,7 +76,7 @@ void perfchains_add(struct attribution *a, const struct perfdata *pd,
 {
 	const struct perfdata_event *e = event_of(pd, r);
 	const struct perf_sample *s = &r->sample;
-	struct chain c = { .nr = 0 };
+	struct import_chain c = { .nr = 0 };
 	struct chain_sample sample = {
 		.time_ns = when_ns,
 		.tgid = r->pid <= CPI_MAX_TGID ? r->pid : CPI_MAX_TGID,

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "daemon/import/perfdata_private.h"
 
-/* Takes in the records that are whole; what is left of the last one stays. */
+/* Takes the complete records; the beginning of an incomplete one is kept. */
 static int take_whole(struct perfdata *pd, uint64_t offset)
 {
 	struct buf *b = &pd->unpacked;

@@ -3,7 +3,7 @@
  * perfimport_aux.c - samples that hardware wrote into AUX buffers
  *
  * Each stands for as many operations as its event's period says. What is lost is told
- * of by flags: how much, nobody knows, but at least one sample each.
+ * of by flags. The number of lost samples is not known; each flag counts as one.
  */
 #include "config.h"
 

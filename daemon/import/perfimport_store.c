@@ -126,7 +126,10 @@ static struct flush_stream describe(const struct import *im, size_t i)
 	};
 }
 
-/* Hands a tally over with what is in f besides; another one takes its place. */
+/*
+ * Adds a flush with the tally and the other members of f; replaces the tally by an
+ * empty one.
+ */
 static int post(struct import *im, struct tally **tally, struct outbox_flush *f)
 {
 	struct tally *next = tally_new();
@@ -200,7 +203,7 @@ static int post_stacks(struct import *im, struct bank *b, int stream)
 	s->stacks.lost[SAMPLE_NO_SPACE] = s->tally->no_space;
 	memcpy(stacks.lost, s->stacks.lost, sizeof(stacks.lost));
 	stacks.stream.received = s->stacks.received;
-	stacks.stream.throttled = 0; /* is told of with the counts */
+	stacks.stream.throttled = 0; /* is reported with the samples */
 	err = post(im, &b->attribution.tally, &f);
 	if (err)
 		return err;

@@ -215,7 +215,7 @@ static void follow_name(struct name **name, struct name *now)
 	*name = name_hold(now);
 }
 
-/* What the process map knows of it now; nobody is asked. */
+/* Looks up the process in the process map only. */
 static struct jit_process *meet_process(struct jit *j, const struct process *p)
 {
 	struct jit_process *jp = find_process(j, p);
@@ -239,7 +239,7 @@ static struct jit_process *meet_process(struct jit *j, const struct process *p)
 	return jp;
 }
 
-/* The same, and asks who it is. NULL: nobody knows. */
+/* The same, but also reads the identity of the process. NULL: not known. */
 static struct jit_process *get_process(struct jit *j, const struct process *p)
 {
 	struct jit_process *jp = meet_process(j, p);
@@ -262,7 +262,7 @@ bool jit_note(struct jit *j, const struct process *p)
 	return jp && jp->state == OWNER_KNOWN;
 }
 
-/* Reads what is new, and forgets what was replaced before horizon_ns. */
+/* Reads new entries, and removes code that was replaced before horizon_ns. */
 static void refresh(struct jit *j, struct jit_process *p, uint64_t horizon_ns)
 {
 	size_t before = jitmap_memory(&p->map), nr = p->map.nr_built;

@@ -109,7 +109,7 @@ static bool goes_on(const struct jit_file *f, int fd, const struct stat *st)
 	       !memcmp(tail, f->tail, f->nr_tail);
 }
 
-/* In the worker: what is new, and a bit of what was there before. */
+/* Runs in the worker: reads the new part of the file, and a few bytes before it. */
 static int read_text(struct timed_child_job *job)
 {
 	const struct text_question *q = job->question;

@@ -119,7 +119,7 @@ struct question {
 };
 
 /* The path follows, with a NUL. */
-struct answer {
+struct cgroup_answer {
 	uint64_t id; /* the cgroup's id in v2, or 0 if not known */
 };
 
@@ -144,7 +144,7 @@ static uint64_t id_of(const char *mount, const char *path)
 
 static void put_answer(struct buf *out, uint64_t id, const char *path)
 {
-	const struct answer a = { id };
+	const struct cgroup_answer a = { id };
 
 	buf_put(out, &a, sizeof(a));
 	buf_put(out, path, strlen(path) + 1);
@@ -222,7 +222,7 @@ static int ask(const struct cgroups *c, uint32_t tgid, uint64_t id, struct buf *
 	struct timed_child_question q = { .fn = find_cgroup,
 					  .data = &asked,
 					  .tgid = (pid_t)tgid };
-	const size_t head = sizeof(struct answer);
+	const size_t head = sizeof(struct cgroup_answer);
 	int err;
 
 	snprintf(asked.mount, sizeof(asked.mount), "%s", c->mount ? c->mount : "");
@@ -243,7 +243,7 @@ static void set_path(struct cgroups *c, uint32_t tgid, const char *path, uint64_
 
 static void take_answer(struct cgroups *c, uint32_t tgid, const struct buf *answer)
 {
-	struct answer a;
+	struct cgroup_answer a;
 
 	memcpy(&a, answer->data, sizeof(a));
 	set_path(c, tgid, answer->data + sizeof(a), a.id);
@@ -361,7 +361,7 @@ static void apply_exec(struct cgroups *c, const struct cgroupevent *e)
 
 	if (!p || p->cgroup_id == e->id)
 		return;
-	if (!ask(c, 0, e->id, &answer) && answer.data[sizeof(struct answer) + 1])
+	if (!ask(c, 0, e->id, &answer) && answer.data[sizeof(struct cgroup_answer) + 1])
 		take_answer(c, e->tgid, &answer);
 	else /* the root of v2 does not say which cgroup of v1 */
 		read_process(c, e->tgid);

@@ -26,7 +26,10 @@ enum { AX, BX, CX, DX, SI, DI, BP, SP, FLAGS, R8, R9, R10, R11, R12, R13, R14, R
 	(((1ULL << (PERF_REG_X86_SP + 1)) - 1) | 1ULL << PERF_REG_X86_FLAGS | \
 	 0xffULL << PERF_REG_X86_R8)
 
-/* By the number that an instruction has for it; 0 of what is no register. */
+/*
+ * The value of a register by its number in instructions; 0 if there is no such
+ * register.
+ */
 static uint64_t register_x86_64(const uint64_t *regs, unsigned int nr)
 {
 	static const uint8_t place[] = { AX, CX, DX,  BX,  SP,  BP,  SI,  DI,
@@ -109,7 +112,7 @@ static uint64_t register_arm64(const uint64_t *regs, unsigned int nr)
 	return nr < 31 ? regs[nr] : 0;
 }
 
-/* perf hands out no PSTATE here: a b.cond by itself stays unreadable. */
+/* perf does not provide PSTATE, so the outcome of a single b.cond is unreadable. */
 static enum cpi_outcome outcome_arm64(struct cpi_branch branch, const uint64_t *regs)
 {
 	if (branch.kind == CPI_BRANCH_ARM64_CC)

@@ -177,7 +177,10 @@ bool procroot_can_peek(void)
 	return fd >= 0 || errno == EAGAIN;
 }
 
-/* Kernels before 5.12 do not know what is in memory: there it is asked for. */
+/*
+ * Before Linux 5.12 the kernel cannot restrict a look-up to cached data, so the file
+ * system may be asked.
+ */
 static int find_cached(int root, const char *path)
 {
 	int fd = find_below(root, path, RESOLVE_CACHED);

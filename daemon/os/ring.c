@@ -96,7 +96,7 @@ void ring_next(struct ring *r, const struct perf_event_header *record)
 
 bool ring_release(struct ring *r)
 {
-	const uint64_t tail = r->meta->data_tail; /* nobody else writes it */
+	const uint64_t tail = r->meta->data_tail; /* only this process writes it */
 
 	/* Pairs with the kernel's load of data_tail before it writes behind it. */
 	__atomic_store_n(&r->meta->data_tail, r->tail, __ATOMIC_RELEASE);

@@ -27,7 +27,7 @@ struct ring {
 int ring_open(struct ring *r, int fd, size_t size);
 void ring_close(struct ring *r); /* accepts one that is not open */
 
-/* Bytes that the kernel has published, and nobody has passed yet. */
+/* Bytes that the kernel has published, and that were not read yet. */
 uint64_t ring_unread(const struct ring *r);
 
 /* Takes in what the kernel has published so far: ring_peek() goes no further. */

@@ -83,7 +83,7 @@ static void stop_server(struct timed_child *a)
 	if (a->control >= 0)
 		close(a->control);
 	a->control = -1;
-	if (a->server > 0) /* it waits for nobody but us */
+	if (a->server > 0) /* it ends when we close its socket */
 		while (waitpid(a->server, NULL, 0) < 0 && errno == EINTR)
 			;
 	a->server = 0;
@@ -156,7 +156,7 @@ static void drop_worker(struct timed_child *a)
 	a->worker = -1;
 }
 
-/* Starts a worker where there is none. */
+/* Starts a worker if none runs. */
 static int send_question(struct timed_child *a, const struct timed_child_question *q)
 {
 	struct {
@@ -246,7 +246,7 @@ out:
 /* ---- who pays ---- */
 
 struct share {
-	struct time_quota *quota; /* NULL: nobody's */
+	struct time_quota *quota; /* NULL: no share is charged */
 	uint64_t *waited_ns;      /* when it was waited for in vain */
 };
 
@@ -335,7 +335,7 @@ static void pay(const struct payer *p, uint64_t ns)
 	}
 }
 
-/* All pay for having waited, and whoever let us is remembered. */
+/* Charges the wait to the common quota, and to the process and user that caused it. */
 static void pay_wait(struct timed_child *a, const struct payer *p, uint64_t begun_ns)
 {
 	const struct share *const shares[] = { &p->process, &p->parent, &p->user };

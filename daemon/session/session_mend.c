@@ -218,7 +218,7 @@ static int put_back(struct session *s)
 		return -errno;
 	err = db_put_back(s->db, s->mend.copy);
 	s->mend.is_back = !err;
-	/* the next check finds out what is there */
+	/* the next check examines the file again */
 	return err == -EEXIST ? -EINPROGRESS : err;
 }
 

@@ -15,7 +15,7 @@
 
 #define MAX_LOOKUPS 512 /* of a sample; a process can make them slow */
 
-struct search {
+struct code_search {
 	struct unwindcodes *codes;
 	struct jit *jit;
 	const struct process *process;
@@ -32,7 +32,7 @@ static bool is_in(uint64_t address, uint64_t start, uint64_t end)
 }
 
 /* Whether there may be such code at an address. */
-static bool may_hold(const struct search *s, uint64_t address)
+static bool may_hold(const struct code_search *s, uint64_t address)
 {
 	const size_t lo = SEARCH(i, s->nr_ranges, s->range[i].end > address);
 
@@ -59,7 +59,7 @@ static void replace(struct unwindcodes *c, const struct jit_tables *code)
 		c->code[from] = *code;
 }
 
-static void meet(struct search *s, uint64_t address)
+static void meet(struct code_search *s, uint64_t address)
 {
 	if (is_in(address, s->last.start, s->last.end) ||
 	    s->nr_lookups == MAX_LOOKUPS || !may_hold(s, address))
@@ -72,7 +72,7 @@ static void meet(struct search *s, uint64_t address)
 void unwindcodes_meet(struct unwindcodes *c, struct jit *j, const struct process *p,
 		      const struct chain_sample *sample)
 {
-	struct search s = {
+	struct code_search s = {
 		.codes = c, .jit = j, .process = p, .when_ns = sample->time_ns
 	};
 	uint64_t word;

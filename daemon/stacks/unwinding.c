@@ -74,7 +74,7 @@ struct unwinding {
 	struct pending *first, **last;
 	uint64_t next_id, heard_ns;
 	uint64_t restart_ns,
-		wait_ns;  /* when there will be a worker, if there is none */
+		wait_ns;  /* when the next worker is started, if none runs */
 	bool told;        /* that it cannot be started */
 	uint64_t nr_good; /* chains of this worker */
 	struct hmap numbers;
@@ -119,7 +119,10 @@ static void begin(struct unwinding *u)
 	}
 }
 
-/* What waits for this worker's chains is lost, and there is none for a while. */
+/*
+ * Counts the samples that wait for this worker as lost; the next worker is started
+ * later.
+ */
 static void give_up(struct unwinding *u, const char *why)
 {
 	log_warn("unwinding: cpi-unwind %s: %llu call stacks are lost", why,

@@ -144,7 +144,8 @@ int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
 {
 	const struct asked first = t->asked[0];
 
-	if (!t->nr_asked) { /* its end, or what nobody waits for any more */
+	if (!t->nr_asked) { /* the child has ended, or this is an answer to a dropped
+			       request */
 		receive(t);
 		t->have_reply = false;
 		return -EAGAIN;

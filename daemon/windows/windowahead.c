@@ -12,7 +12,7 @@
 #include "abi/window_bpf.h"
 #include "analysis/windows/codepack.h"
 
-struct search {
+struct ahead_search {
 	const union cpi_code_cell *page; /* packed */
 	int64_t *to;
 	int nr, max;
@@ -21,7 +21,7 @@ struct search {
 	uint32_t nr_queued;
 };
 
-static void reach(struct search *s, int64_t offset)
+static void reach(struct ahead_search *s, int64_t offset)
 {
 	if (offset >= 0 && offset < CPI_CODE_PAGE) {
 		if (!s->seen[offset] && codepack_find(s->page, (uint32_t)offset))
@@ -37,14 +37,14 @@ static void reach(struct search *s, int64_t offset)
 		s->to[s->nr++] = offset;
 }
 
-/* Whether what is behind the micro-op is not reached through it. */
+/* Whether control never continues after the micro-op. */
 static bool ends(const struct cpi_uop *u)
 {
 	return u->op == CPI_UOP_JMP || u->op == CPI_UOP_JMPI || u->op == CPI_UOP_RET ||
 	       u->op == CPI_UOP_STOP;
 }
 
-static void go_on(struct search *s, int64_t offset)
+static void go_on(struct ahead_search *s, int64_t offset)
 {
 	const uint32_t first = codepack_find(s->page, (uint32_t)offset);
 	const uint32_t end = s->page->head.bytes;
@@ -66,7 +66,7 @@ static void go_on(struct search *s, int64_t offset)
 int windowahead_find(const union cpi_code_cell *page, uint32_t from, int64_t *to,
 		     int max)
 {
-	struct search s = { .page = page, .to = to, .max = max };
+	struct ahead_search s = { .page = page, .to = to, .max = max };
 	uint32_t done = 0;
 
 	reach(&s, from);

@@ -142,7 +142,7 @@ static uint32_t classify(const struct cpi_pair_record *r, const struct step *s,
 	return EDGES_PACE_DISAGREES;
 }
 
-/* What a pair tells of one register. */
+/* The evidence of a pair about one register. */
 static enum windowpairs_outcome add_step(const struct cpi_pair_record *r,
 					 const struct step *s,
 					 const struct windowpairs_code *code,
@@ -176,7 +176,10 @@ static bool is_told(const struct step *step, uint32_t i)
 	return false;
 }
 
-/* What a pair tells of the loops around an instruction; best: what it told before. */
+/*
+ * Finds the best evidence of a pair about the loops around an instruction; best is
+ * the best evidence so far.
+ */
 static enum windowpairs_outcome
 add_loops(struct windowpairs *p, const struct cpi_pair_record *r, uint64_t around,
 	  const struct windowpairs_code *code, enum windowpairs_outcome best,

@@ -141,7 +141,7 @@ static void discharge(struct unit *u)
 	}
 }
 
-/* Entries that nobody has had; append_unit() takes them. 0, -CPI_ELIMIT or -ENOMEM. */
+/* Makes new entries for append_unit(). Returns 0, -CPI_ELIMIT or -ENOMEM. */
 static int new_unit(struct windowunits *wu, uint32_t nr_pages, struct unit **out)
 {
 	struct unit *u;

@@ -53,13 +53,13 @@ static const struct period hour = {
 	.seconds = 3600,
 };
 
-/* Of the complete shipments of a period, whose number counts from 1970. */
-struct tally {
+/* The complete shipments of a period; number counts periods from 1970. */
+struct period_tally {
 	uint64_t number, nr, hash;
 };
 
 struct tallies {
-	struct tally *tally;
+	struct period_tally *tally;
 	size_t nr;
 };
 
@@ -69,7 +69,8 @@ static int note_tally(void *ctx, const struct rowbinary_cell *cells)
 
 	if (GROW(list->tally, list->nr))
 		return -ENOMEM;
-	list->tally[list->nr++] = (struct tally){ cells[0].n, cells[1].n, cells[2].n };
+	list->tally[list->nr++] =
+		(struct period_tally){ cells[0].n, cells[1].n, cells[2].n };
 	return 0;
 }
 
@@ -245,8 +246,8 @@ static int insert_hour(struct ch_store *s, uint64_t number, uint64_t lot)
 	return err;
 }
 
-static int commit(struct ch_store *s, const struct period *p, const struct tally *t,
-		  uint64_t lot)
+static int commit(struct ch_store *s, const struct period *p,
+		  const struct period_tally *t, uint64_t lot)
 {
 	struct buf sql = { 0 };
 	int err;
@@ -315,7 +316,7 @@ static int make_lots(struct ch_store *s, const struct period *p, size_t *nr)
 	return err;
 }
 
-/* ---- lots that nobody takes any more ---- */
+/* ---- lots that no report uses any more ---- */
 
 static int note_removed(void *ctx, const struct rowbinary_cell *cells)
 {

@@ -23,12 +23,12 @@
 #define MAX_ANSWER (2ULL << 30)
 #define MAX_PLACES (32u << 20)
 
-struct place {
+struct hour_place {
 	uint64_t image, start, clock, stream, n;
 };
 
 struct places {
-	struct place *place;
+	struct hour_place *place;
 	size_t nr;
 	uint64_t *image; /* each once, ascending */
 	size_t nr_images;
@@ -51,8 +51,8 @@ static int note_place(void *ctx, const struct rowbinary_cell *cells)
 	}
 	if (GROW(p->place, p->nr))
 		return -ENOMEM;
-	p->place[p->nr++] =
-		(struct place){ image, cells[1].n, cells[2].n, cells[3].n, cells[4].n };
+	p->place[p->nr++] = (struct hour_place){ image, cells[1].n, cells[2].n,
+						 cells[3].n, cells[4].n };
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static void take_places(struct places *p, uint64_t image, uint64_t offset)
 	const struct storesums_symbol *f = &p->symbol;
 
 	for (; p->at < p->nr; p->at++) {
-		struct place *a = &p->place[p->at];
+		struct hour_place *a = &p->place[p->at];
 
 		if (a->image > image || (a->image == image && a->start >= offset))
 			break;
@@ -125,7 +125,7 @@ static int take_symbol(void *ctx, const struct storesums_symbol *symbol)
 
 static int compare(const void *x, const void *y)
 {
-	const struct place *a = x, *b = y;
+	const struct hour_place *a = x, *b = y;
 
 	if (a->image != b->image)
 		return a->image < b->image ? -1 : 1;
@@ -159,7 +159,7 @@ static int insert(struct ch_store *s, uint64_t hour, uint64_t lot,
 	int err;
 
 	for (size_t i = 0; i < p->nr; i++) {
-		const struct place *a = &p->place[i];
+		const struct hour_place *a = &p->place[i];
 
 		rowbinary_put(&rows, '4', hour);
 		rowbinary_put(&rows, '8', lot);

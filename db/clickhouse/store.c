@@ -69,7 +69,7 @@ struct packing {
 };
 
 /* One request's answer. */
-struct answer {
+struct store_answer {
 	struct ch_store *store;
 	struct rowbinary_reader reader; /* types NULL: no rows are expected */
 	rowbinary_fn fn;
@@ -128,7 +128,7 @@ void ch_put_literal(struct buf *sql, const char *text)
 
 static size_t take(char *data, size_t one, size_t size, void *ctx)
 {
-	struct answer *a = ctx;
+	struct store_answer *a = ctx;
 	long status = 0;
 
 	a->store->call.getinfo(a->store->curl, CURLINFO_RESPONSE_CODE, &status);
@@ -149,7 +149,7 @@ static size_t take(char *data, size_t one, size_t size, void *ctx)
 	return a->err ? 0 : size;
 }
 
-static void show_failure(const struct ch_store *s, struct answer *a, long status)
+static void show_failure(const struct ch_store *s, struct store_answer *a, long status)
 {
 	char text[MAX_MESSAGE];
 
@@ -160,7 +160,7 @@ static void show_failure(const struct ch_store *s, struct answer *a, long status
 }
 
 /* An answer's status as an error. */
-static int status_error(struct answer *a, long status)
+static int status_error(struct store_answer *a, long status)
 {
 	if (status == 200)
 		return 0;
@@ -197,7 +197,7 @@ static bool is_unreachable(const struct ch_store *s, CURLcode code)
 	       code == CURLE_PEER_FAILED_VERIFICATION;
 }
 
-static int transfer_error(struct answer *a, CURLcode code)
+static int transfer_error(struct store_answer *a, CURLcode code)
 {
 	const struct ch_store *s = a->store;
 
@@ -214,7 +214,7 @@ static int transfer_error(struct answer *a, CURLcode code)
  * statement. A report's takes as long as its user waits; a service goes on to the next
  * try.
  */
-static long silence_s(const struct ch_store *s, const struct answer *a,
+static long silence_s(const struct ch_store *s, const struct store_answer *a,
 		      const char *query)
 {
 	return s->wait.end_fd >= 0 && (a->reader.types || *query) ? STALLED_S
@@ -222,7 +222,7 @@ static long silence_s(const struct ch_store *s, const struct answer *a,
 }
 
 /* Sends one request to the current host. query goes into the URL. */
-static int send_once(struct answer *a, const char *query, const char *database,
+static int send_once(struct store_answer *a, const char *query, const char *database,
 		     const void *body, size_t size, struct curl_slist *headers)
 {
 	struct ch_store *s = a->store;
@@ -265,7 +265,7 @@ static int send_once(struct answer *a, const char *query, const char *database,
 }
 
 /* The same, to each host until one can be reached. */
-static int send_to_any(struct answer *a, const char *query, const char *database,
+static int send_to_any(struct store_answer *a, const char *query, const char *database,
 		       const void *body, size_t size, const char *encoding)
 {
 	struct ch_store *s = a->store;
@@ -290,14 +290,14 @@ static int send_to_any(struct answer *a, const char *query, const char *database
 
 int ch_store_exec(struct ch_store *s, const char *sql)
 {
-	struct answer a = { .store = s };
+	struct store_answer a = { .store = s };
 
 	return send_to_any(&a, "", s->url.database, sql, strlen(sql), NULL);
 }
 
 int ch_store_admin(struct ch_store *s, const char *sql)
 {
-	struct answer a = { .store = s };
+	struct store_answer a = { .store = s };
 
 	return send_to_any(&a, "", "", sql, strlen(sql), NULL);
 }
@@ -305,7 +305,7 @@ int ch_store_admin(struct ch_store *s, const char *sql)
 static int query_in(struct ch_store *s, const char *database, const char *sql,
 		    const char *types, uint64_t max_bytes, rowbinary_fn fn, void *ctx)
 {
-	struct answer a = {
+	struct store_answer a = {
 		.store = s,
 		.reader = { .types = types },
 		.fn = fn,
@@ -430,7 +430,7 @@ int ch_store_insert(struct ch_store *s, const char *columns, const char *types,
 		    const struct buf *rows)
 {
 	struct packing p = { .zstd = ZSTD_createCCtx() };
-	struct answer a = { .store = s };
+	struct store_answer a = { .store = s };
 	char *query = NULL;
 	int err = rows->err;
 

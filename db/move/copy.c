@@ -136,7 +136,7 @@ static int count_flushes(sqlite3 *h, int64_t src, int64_t run, int64_t dst,
 	return err;
 }
 
-/* Whether the target's epoch has these flushes alone, and nobody adds others. */
+/* Whether the target's epoch has only these flushes, and no process adds others. */
 static int is_finished(sqlite3 *h, int64_t dst, int64_t nr, bool *finished)
 {
 	static const char sql[] =

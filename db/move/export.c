@@ -33,7 +33,7 @@ static int check_place(const char *path, bool force)
 	return force ? 0 : -EEXIST;
 }
 
-/* Gives a finished file its name, for good. */
+/* Gives a finished file its final name. */
 static int publish(const char *from, const char *path, bool force)
 {
 	int err;

@@ -88,7 +88,7 @@ static uint32_t *bucket_of(const struct stack_tree *t, uint32_t parent,
 	return &t->bucket[hash_u64(hash ^ frame->offset) & (t->nr_buckets - 1)];
 }
 
-/* 0 when there is none: that is a root, which is nobody's child. */
+/* 0 if there is none: node 0 is a root, which is never a child. */
 static uint32_t find_child(const struct stack_tree *t, uint32_t parent,
 			   const struct stack_frame *frame)
 {

@@ -121,7 +121,10 @@ static void hours_fini(struct hours *list)
 	free(list->hour);
 }
 
-/* Nobody else is at work, and nobody named an epoch since it was chosen. */
+/*
+ * Checks that no other process works on these epochs, and that none got a label since
+ * they were chosen.
+ */
 static int check_choice(sqlite3 *h, const struct choice *c)
 {
 	static const char changed[] =

@@ -60,7 +60,7 @@ static bool append(struct flush_row *a, const struct flush_row *b)
 	struct flush_row sum = *b;
 
 	if (a->merged < 0 || a->seq < 0 || b->merged < 0 || b->merged >= b->seq)
-		return false; /* a row that nobody wrote */
+		return false; /* a damaged row */
 	if (a->run != b->run || b->seq - b->merged - 1 != a->seq ||
 	    b->from_ns != a->to_ns || b->to_ns < b->from_ns || a->to_ns < a->from_ns)
 		return false;

@@ -95,7 +95,7 @@ static bool make_header(const struct isa *isa, struct header *h)
 
 /* ---- the folder ---- */
 
-/* Opens a folder that nobody else may write to, and makes it if it is not there. */
+/* Opens a folder to which no other user may write; creates it if it does not exist. */
 static int open_own(int dirfd, const char *name)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -153,14 +153,14 @@ static int open_folder(void)
 	return folder;
 }
 
-/* A folder, a name in it, and what the file begins with. */
-struct place {
+/* A folder, a file name in it, and the header of the file. */
+struct schedule_file {
 	int folder;
 	char name[sizeof(NAME_PREFIX) + MAX_CPU];
 	struct header header;
 };
 
-static int find_place(const struct isa *isa, struct place *p)
+static int find_place(const struct isa *isa, struct schedule_file *p)
 {
 	if (!make_header(isa, &p->header))
 		return -ENOTSUP;
@@ -202,7 +202,7 @@ static int read_file(int folder, const char *name, struct buf *out)
 }
 
 /* Takes the file's schedules, if it is whole and of this program. */
-static int take_file(struct isa *isa, const struct place *p)
+static int take_file(struct isa *isa, const struct schedule_file *p)
 {
 	struct buf file = { 0 };
 	struct header found;
@@ -227,7 +227,7 @@ static int take_file(struct isa *isa, const struct place *p)
 
 int schedulefile_load(struct isa *isa)
 {
-	struct place p;
+	struct schedule_file p;
 	uint64_t seed;
 	int err = find_place(isa, &p);
 
@@ -244,7 +244,7 @@ int schedulefile_load(struct isa *isa)
 	return 0;
 }
 
-static int write_file(const struct isa *isa, struct place *p)
+static int write_file(const struct isa *isa, struct schedule_file *p)
 {
 	struct buf file = { 0 };
 	const size_t start = sizeof(p->header);
@@ -264,7 +264,7 @@ static int write_file(const struct isa *isa, struct place *p)
 
 void schedulefile_save(const struct isa *isa)
 {
-	struct place p;
+	struct schedule_file p;
 	int err;
 
 	if (!isa || !isa_kept_grew(isa))

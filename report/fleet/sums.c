@@ -40,7 +40,7 @@ struct naming {
 	char *name; /* of it; NULL: there is none yet */
 };
 
-struct text {
+struct interned_text {
 	struct hnode node;
 	char text[];
 };
@@ -51,10 +51,10 @@ static const char *intern(struct fleet_sums *s, const char *text)
 	const size_t size = strlen(text) + 1;
 	const uint64_t hash = hash_bytes(0, text, size);
 	struct hnode *n = hmap_first(&s->texts, hash);
-	struct text *t;
+	struct interned_text *t;
 
 	for (; n; n = hmap_next(n)) {
-		t = container_of(n, struct text, node);
+		t = container_of(n, struct interned_text, node);
 		if (!strcmp(t->text, text))
 			return t->text;
 	}

@@ -20,13 +20,13 @@
 	64 /* parts that are searched for one of an epoch; several may be equal \
 	    */
 
-struct part {
+struct slot_part {
 	size_t slot, number; /* number: of the query's parts */
 	const char *host;    /* of the epoch; NULL: all machines */
 };
 
 struct prof_parts {
-	struct part *part; /* by slot */
+	struct slot_part *part; /* by slot */
 	size_t nr;
 	struct query_sums sums;
 };
@@ -42,7 +42,7 @@ static int find_part(struct prof_parts *parts, size_t slot, const char *host,
 		     uint32_t *out)
 {
 	const size_t oldest = parts->nr > LOOK_BACK ? parts->nr - LOOK_BACK : 0;
-	const struct part part = { slot, parts->nr, host };
+	const struct slot_part part = { slot, parts->nr, host };
 
 	for (size_t i = parts->nr; i-- > oldest;) {
 		if (parts->part[i].slot != slot ||
@@ -60,7 +60,7 @@ static int find_part(struct prof_parts *parts, size_t slot, const char *host,
 
 static int by_slot(const void *va, const void *vb)
 {
-	const struct part *a = va, *b = vb;
+	const struct slot_part *a = va, *b = vb;
 
 	if (a->slot != b->slot)
 		return a->slot < b->slot ? -1 : 1;
@@ -174,7 +174,7 @@ static int add_hosts(struct prof *p, size_t from, size_t to)
 	int err = 0;
 
 	for (size_t i = from; i < to; i++) {
-		const struct part *part = &parts->part[i];
+		const struct slot_part *part = &parts->part[i];
 		const struct query_sum_part *list = &parts->sums.part[part->number];
 
 		for (size_t k = 0; k < list->nr && !err; k++)

@@ -23,7 +23,7 @@
 #define START_NS  (2 * NSEC_PER_SEC) /* from a run's beginning to its first epoch's */
 
 /* The share of some epochs that each bucket gets; 0 outside first to last. */
-struct spread {
+struct bucket_shares {
 	double share[PROF_MAX_INTERVALS];
 	size_t first, last;
 };
@@ -136,7 +136,8 @@ bool prof_is_start(const struct prof *p, size_t epoch)
  * Adds the primary of the rows of some epochs to over_time of the whole's rows, divided
  * over the buckets by share.
  */
-static int take_rows(struct prof *p, const struct prof *part, const struct spread *s)
+static int take_rows(struct prof *p, const struct prof *part,
+		     const struct bucket_shares *s)
 {
 	const size_t event =
 		prof_is_one_time(p)
@@ -160,7 +161,8 @@ static int take_rows(struct prof *p, const struct prof *part, const struct sprea
 }
 
 /* Adds lost samples of the primary event; with combined time, of the first event. */
-static void take_losses(struct prof *p, const struct prof *part, const struct spread *s)
+static void take_losses(struct prof *p, const struct prof *part,
+			const struct bucket_shares *s)
 {
 	const size_t event = prof_is_one_time(p) ? 0 : p->primary;
 
@@ -197,7 +199,7 @@ static bool has_primary(const struct prof *p, const struct query_streams *stream
 }
 
 static int gather(struct prof *p, const struct query_epochs *epochs, size_t slot,
-		  const struct spread *s)
+		  const struct bucket_shares *s)
 {
 	struct prof part = { .req = p->req,
 			     .sel = p->sel,
@@ -230,7 +232,7 @@ static int gather(struct prof *p, const struct query_epochs *epochs, size_t slot
 
 /* Gathers the epochs that lie in one bucket together. epochs gets shallow copies. */
 static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epochs,
-			 struct spread *s)
+			 struct bucket_shares *s)
 {
 	struct prof_bucket *b = &p->bucket[bucket];
 
@@ -248,7 +250,7 @@ static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epo
 }
 
 /* Spreads an epoch that overlaps several buckets evenly over them. */
-static int gather_spread(struct prof *p, size_t epoch, struct spread *s)
+static int gather_spread(struct prof *p, size_t epoch, struct bucket_shares *s)
 {
 	const struct query_epoch *e = &p->sel.epochs.epoch[epoch];
 	struct query_epoch copy = *e;
@@ -295,7 +297,7 @@ static void divide_by_seconds(struct prof *p)
 int prof_over_time(struct prof *p)
 {
 	struct query_epochs epochs;
-	struct spread *s = calloc(1, sizeof(*s));
+	struct bucket_shares *s = calloc(1, sizeof(*s));
 	int err = 0;
 
 	epochs.epoch = calloc(p->sel.epochs.nr, sizeof(*epochs.epoch));

@@ -26,7 +26,7 @@
 #include "tools/write/report.h"
 
 /* A numbered function, location or mapping. */
-struct known {
+struct pprof_known {
 	struct hnode node;
 	uint64_t key[4];
 	uint64_t id;
@@ -39,7 +39,7 @@ struct pprof {
 	struct strings strings;
 	struct hmap mappings, functions, locations;
 	size_t nr_mappings, nr_functions, nr_locations;
-	struct arena memory; /* of struct known */
+	struct arena memory; /* of struct pprof_known */
 	uint64_t *location;  /* of one sample */
 	size_t nr;
 	int64_t value[EXPORT_MAX_COLUMNS];
@@ -90,11 +90,12 @@ static int put_string(struct pprof *p, const char *text, int64_t *out)
 static int find_or_add(struct pprof *p, struct hmap *map, const uint64_t key[4],
 		       size_t *nr, uint64_t *id)
 {
-	const uint64_t hash = hash_bytes(0, key, sizeof(((struct known *)0)->key));
-	struct known *k;
+	const uint64_t hash =
+		hash_bytes(0, key, sizeof(((struct pprof_known *)0)->key));
+	struct pprof_known *k;
 
 	for (struct hnode *n = hmap_first(map, hash); n; n = hmap_next(n)) {
-		k = container_of(n, struct known, node);
+		k = container_of(n, struct pprof_known, node);
 		if (!memcmp(k->key, key, sizeof(k->key))) {
 			*id = k->id;
 			return 0;

@@ -10,13 +10,13 @@
 #include "tools/ui/out.h"
 #include "tools/ui/cmd.h"
 
-/* price is of a CPU-hour; 0: none is shown. 0 or -ENOMEM. */
+/* price is that of a CPU-hour; 0: no cost is shown. Returns 0 or -ENOMEM. */
 int fleet_top_print(const struct fleet_top *t, int by, double price,
 		    const struct out_options *out);
 
 int fleet_outliers_print(const struct fleet_outliers *f, const struct out_options *out);
 
-/* Appends "HOSTS, TIMES, EVENT" and what is not in the sums; in text only. */
+/* Appends "HOSTS, TIMES, EVENT", and what the sums do not include; in text only. */
 void fleet_scope_print(const struct storesums_scope *s);
 
 struct json;

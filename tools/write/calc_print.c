@@ -87,7 +87,7 @@ static double stalled_cycles(const struct blame_insn *why, bool dynamic)
 	return cycles;
 }
 
-/* Nothing, where the eye is to find what is there. */
+/* An empty text, so that the other values are easy to see. */
 static void put_amount(struct table *t, double v, int decimals, bool text)
 {
 	if (text && v < 0.5)

@@ -81,7 +81,7 @@ int flame_shade(const struct flame *f, const struct call_node *n)
 	return b > a ? step : -step;
 }
 
-/* "u1" to "u4", "d1" to "d4", and "e" for what is no change. */
+/* "u1" to "u4", "d1" to "d4", and "e" for no change. */
 static void put_change(const struct flame *f, const struct call_node *n,
 		       struct buf *out)
 {

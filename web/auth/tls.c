@@ -41,7 +41,7 @@ static gnutls_datum_t datum(const struct buf *b)
 				 .size = (unsigned int)b->len };
 }
 
-/* One that has expired works for nobody but those who look away. */
+/* Clients refuse an expired certificate, unless they do not check it. */
 static void warn_of_expiry(const struct buf *certificate, const char *path)
 {
 	const gnutls_datum_t text = datum(certificate);
