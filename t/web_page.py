@@ -614,11 +614,12 @@ def check_presets(page):
     page.press("j")
     page.js("document.querySelector('#preset-list li button:last-child').click()")
     left = page.js("return document.querySelectorAll('#preset-list li').length")
-    page.js("localStorage.setItem('cpi-views', '{\"no\": [list'); document.getElementById('presets').close()")
+    page.js("sessionStorage.setItem('cpi-views', '{\"no\": [list'); document.getElementById('presets').close()")
     page.press("j")
     result(left == 1 and page.js("return document.querySelectorAll('#preset-list li').length") == 0,
            "one can be removed, and what is no list is none", left)
-    page.js("localStorage.clear()")
+    result(page.js("return localStorage.length") == 0, "nothing of this port stays in the browser")
+    page.js("sessionStorage.clear()")
     page.press("Escape")
 
 

@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * presets.js - views and stacks of filters under names. They stay in this browser, for
- * this address; what they hold is the part of an address behind #, so a link says the same.
+ * presets.js - views and stacks of filters under names. What they hold is the part of an
+ * address behind #, so a link says the same.
+ *
+ * A server with a name of its own is the same tomorrow: its views stay in the browser. A
+ * port of this machine is another program's when the server has ended, and what a browser
+ * keeps for a port is everybody's who listens there. So views of such an address stay in
+ * this tab only.
  */
 import { byId, el, plain, put } from "./dom.js";
 import { fromHash, toHash } from "./state.js";
 
-const PLACE = "cpi-views"; // in localStorage
+const PLACE = "cpi-views"; // in the storage
 const MOST = 100;
+
+/** Whether this address ends with its server. */
+const isPassing = () => location.protocol === "http:" &&
+  /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
+
+/** Throws where the browser keeps nothing. */
+const storage = () => (isPassing() ? sessionStorage : localStorage);
 
 /** @typedef {{name: string, hash: string, filters: boolean}} Preset only filters, or all */
 
 /** What is stored may be of anybody who had this address before. */
 function read() {
   try {
-    const list = JSON.parse(localStorage.getItem(PLACE) ?? "[]");
+    const list = JSON.parse(storage().getItem(PLACE) ?? "[]");
     return list.filter(p => typeof p.name === "string" && typeof p.hash === "string").slice(0, MOST);
   } catch {
     return [];
@@ -24,7 +36,7 @@ function read() {
 /** Whether the browser keeps it. */
 function write(list) {
   try {
-    localStorage.setItem(PLACE, JSON.stringify(list));
+    storage().setItem(PLACE, JSON.stringify(list));
     return true;
   } catch {
     return false;
@@ -69,7 +81,7 @@ export function showPresets({ store, say }) {
         el("button", { type: "button", id: "save-view", click: () => save(false) }, "this view"),
         el("button", { type: "button", id: "save-filters", click: () => save(true) }, "its filters")),
       list.length ? el("ul", {}, list.map(item)) : el("p", { class: "quiet" },
-        "Nothing is saved. Give what you see a name; it stays in this browser. The address says the same to others."));
+        `Nothing is saved. Give what you see a name; it stays in this ${isPassing() ? "tab" : "browser"}. The address says the same to others.`));
   }
 
   draw();
