@@ -14,8 +14,8 @@ const ZOOM_MS = 120;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** The box of a level, sorted by x0, that has x; null beside all. */
-function find(level, x) {
+/** The number of the last box of a level, sorted by x0, that begins at x or before; or 0. */
+function indexAt(level, x) {
   let low = 0;
   let high = level.length - 1;
   while (low < high) {
@@ -25,7 +25,12 @@ function find(level, x) {
     else
       high = middle - 1;
   }
-  const box = level[low];
+  return low;
+}
+
+/** The box of a level that has x; null beside all. */
+function find(level, x) {
+  const box = level[indexAt(level, x)];
   return box && box.x0 <= x && x < box.x1 ? box : null;
 }
 
@@ -42,6 +47,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
   const node = el("div", { class: "flamebox" }, spacer);
   const draw2d = canvas.getContext("2d", { alpha: false });
   let colours = palette();
+  const inks = new Map(); // colour → what can be read on it
   let levels = [];
   let upwards = false;
   let seen = { x0: 0, x1: 1 };
@@ -90,10 +96,13 @@ export function createFlame({ label, colour, hover, select, zoom }) {
 
   function paintLevel(level, top, scale, wide) {
     let run = -1; // left end of narrow boxes that stand together
-    for (const box of level) {
+    for (let i = indexAt(level, seen.x0); i < level.length; i++) {
+      const box = level[i];
       const left = (box.x0 - seen.x0) * scale;
       const right = (box.x1 - seen.x0) * scale;
-      if (right < 0 || left > wide)
+      if (left > wide)
+        break;
+      if (right < 0)
         continue;
       if (right - left < 0.5) {
         if (run < 0 || left - run > 1) {
@@ -122,10 +131,16 @@ export function createFlame({ label, colour, hover, select, zoom }) {
     const letters = Math.floor((wide - 6) / LETTER);
     if (letters < 3)
       return;
-    const name = plain(box.procedure);
-    draw2d.fillStyle = faint ? colours.quiet : inkOn(fill);
+    const name = box.shown ??= plain(box.procedure);
+    draw2d.fillStyle = faint ? colours.quiet : inkFor(fill);
     draw2d.fillText(name.length > letters ? name.slice(0, letters - 1) + "…" : name,
       Math.max(0, left) + 3, top + HIGH / 2);
+  }
+
+  function inkFor(fill) {
+    if (!inks.has(fill))
+      inks.set(fill, inkOn(fill));
+    return inks.get(fill);
   }
 
   function boxAtPoint(event) {
@@ -235,6 +250,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
       ask();
     },
     zoomTo: moveTo,
+    recolour: ask,
     mark(boxes) {
       found = boxes;
       ask();

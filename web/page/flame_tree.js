@@ -14,25 +14,31 @@
  * @property {Box|null} parent @property {Box[]} children
  * @property {number} x0 @property {number} x1 part of the root's width
  * @property {number} depth
+ * @property {number} number in the order of a search @property {string} text that it searches
+ * @property {string|null} shown its name as it is drawn, once it was
  */
+
+const FEW = 8; // children that are looked through one by one
 
 function makeBox(parent, row) {
   return { procedure: row.procedure ?? "[unknown]", image: row.image ?? null,
-    kind: row.kind ?? "unknown", samples: 0, self: 0, sides: [0, 0], row: null, parent,
-    children: [], x0: 0, x1: 0, depth: 0, time: 0 };
+    kind: row.kind ?? "unknown", samples: 0, self: 0, sides: [0, 0], row: null, judged: undefined,
+    parent, children: [], named: null, x0: 0, x1: 0, depth: 0, time: 0, number: 0, text: "", shown: null };
 }
 
-export const keyOf = box => `${box.procedure}\u0000${box.image}\u0000${box.kind === "command"}`;
+const isOf = (box, row) => box.procedure === (row.procedure ?? "[unknown]") &&
+  box.image === (row.image ?? null) && (box.kind === "command") === (row.kind === "command");
+
+const keyOf = row => `${row.procedure ?? "[unknown]"}\u0000${row.image ?? ""}\u0000${row.kind === "command"}`;
 
 /** The child of that name; made where it is not there. */
 function childOf(parent, row) {
-  const wanted = keyOf({ procedure: row.procedure ?? "[unknown]", image: row.image ?? null,
-    kind: row.kind });
-  parent.index ??= new Map();
-  let child = parent.index.get(wanted);
+  if (!parent.named && parent.children.length > FEW)
+    parent.named = new Map(parent.children.map(c => [keyOf(c), c]));
+  let child = parent.named ? parent.named.get(keyOf(row)) : parent.children.find(c => isOf(c, row));
   if (!child) {
     child = makeBox(parent, row);
-    parent.index.set(wanted, child);
+    parent.named?.set(keyOf(row), child);
     parent.children.push(child);
   }
   return child;
@@ -90,6 +96,10 @@ export function weight(root, box) {
   return a && b ? (box.sides[0] / a + box.sides[1] / b) / 2 : box.samples / (root.samples || 1);
 }
 
+/** Widest first; what is too narrow to be shown alone comes last. */
+const byWidth = (p, q) => (p.kind === "pruned") - (q.kind === "pruned") || q.x1 - p.x1 ||
+  (p.procedure < q.procedure ? -1 : 1);
+
 /** Gives each box its place: the greatest child stands at the left. */
 function place(root) {
   root.x0 = 0;
@@ -98,13 +108,15 @@ function place(root) {
   while (stack.length) {
     const box = stack.pop();
     let x = box.x0;
-    delete box.index;
-    box.children.sort((p, q) => (p.kind === "pruned") - (q.kind === "pruned") ||
-      weight(root, q) - weight(root, p) || (p.procedure < q.procedure ? -1 : 1));
+    box.named = null;
+    for (const child of box.children)
+      child.x1 = weight(root, child); // its width, until it has its place
+    if (box.children.length > 1)
+      box.children.sort(byWidth);
     for (const child of box.children) {
       child.depth = box.depth + 1;
       child.x0 = x;
-      child.x1 = x + weight(root, child);
+      child.x1 += x;
       x = child.x1;
       stack.push(child);
     }
@@ -122,40 +134,49 @@ export function levelsOf(root) {
   return levels;
 }
 
-/** All boxes, a box before those below it, the left before the right. */
-export function* walk(root) {
+/** All boxes but the root, a box before those below it, the left before the right. */
+export function boxesOf(root) {
+  const boxes = [];
   const stack = [root];
   while (stack.length) {
     const box = stack.pop();
-    yield box;
+    box.number = boxes.length;
+    boxes.push(box);
     for (let i = box.children.length - 1; i >= 0; i--)
       stack.push(box.children[i]);
   }
+  for (const box of boxes)
+    box.text = `${box.procedure} ${box.image ?? ""}`;
+  return boxes.slice(1);
 }
 
 /**
- * @param {RegExp} pattern
- * @returns {{found: Set<Box>, list: Box[], share: number}} list has the outermost ones, so
- *   that a recursion counts once in share
+ * A function that searches the boxes below root.
+ * @returns {function(RegExp): {found: Set<Box>, list: Box[], share: number}} list has the
+ *   outermost ones, so that a recursion counts once in share
  */
-export function search(root, pattern) {
-  const found = new Set();
-  const list = [];
-  const inside = new Set();
-  let share = 0;
-  for (const box of walk(root)) {
-    if (box !== root && pattern.test(`${box.procedure} ${box.image ?? ""}`)) {
+export function createSearch(root) {
+  const boxes = boxesOf(root);
+
+  return pattern => {
+    const inside = new Uint8Array(boxes.length + 1); // by number: below one of the list
+    const found = new Set();
+    const list = [];
+    let share = 0;
+    for (const box of boxes) {
+      const below = inside[box.parent.number];
+      inside[box.number] = below;
+      if (!pattern.test(box.text))
+        continue;
+      inside[box.number] = 1;
       found.add(box);
-      if (!inside.has(box.parent)) {
+      if (!below) {
         list.push(box);
         share += box.x1 - box.x0;
       }
-      inside.add(box);
-    } else if (inside.has(box.parent)) {
-      inside.add(box);
     }
-  }
-  return { found, list, share };
+    return { found, list, share };
+  };
 }
 
 /** The names from the root to a box, for the address. */

@@ -21,19 +21,26 @@ function special(name) {
 /** @returns {{of: function(string): string, known: function(string): string}} */
 export function createHues() {
   const given = new Map();
+  const fixedOf = new Map(); // name → its special shade, or null; a name is asked for often
+
+  function fixed(name) {
+    if (!fixedOf.has(name))
+      fixedOf.set(name, special(name));
+    return fixedOf.get(name);
+  }
 
   return {
     /** A custom property's name, without the dashes. */
     of(name) {
-      const fixed = special(name ?? "unknown");
-      if (fixed)
-        return fixed;
+      const shade = fixed(name ?? "unknown");
+      if (shade)
+        return shade;
       if (!given.has(name) && given.size < HUES.length)
         given.set(name, HUES[given.size]);
       return given.get(name) ?? "other";
     },
     /** The colour that it has already, without giving one. */
-    known: name => special(name ?? "unknown") ?? given.get(name) ?? "other",
+    known: name => fixed(name ?? "unknown") ?? given.get(name) ?? "other",
   };
 }
 

@@ -9,7 +9,7 @@ import { figure, digits, percent, count } from "./format.js";
 import { createLoader, notice } from "./loader.js";
 import { createTable } from "./table.js";
 import { createFlame } from "./flame_canvas.js";
-import { buildTree, pathOf, walk } from "./flame_tree.js";
+import { boxesOf, buildTree, pathOf } from "./flame_tree.js";
 import { forestAxis, forestPlot, grew, judge } from "./forest.js";
 import { filterOptions, passes } from "./filters.js";
 import { procedureArgs, procedureName } from "./view_where.js";
@@ -127,7 +127,7 @@ export function create(ctx) {
     graph.root = root;
     if (state.table) {
       put(place, boxes.node);
-      boxes.show(boxColumns, [...walk(root)].slice(1));
+      boxes.show(boxColumns, boxesOf(root));
       return;
     }
     if (!graph.chosen())

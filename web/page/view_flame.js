@@ -6,7 +6,7 @@
 import { el, plain, base, put } from "./dom.js";
 import { figure, percent, count, time, digits } from "./format.js";
 import { createFlame } from "./flame_canvas.js";
-import { boxAt, buildTree, pathOf, search } from "./flame_tree.js";
+import { boxAt, buildTree, createSearch, pathOf } from "./flame_tree.js";
 import { createLoader, notice } from "./loader.js";
 import { createTable } from "./table.js";
 import { filterOptions } from "./filters.js";
@@ -55,6 +55,8 @@ export function create(ctx) {
     select, open: box => zoom(box) });
   let reports = null; // {tree} or {callers, callees}
   let root = null;
+  let built = null; // {reports, key}: what root is made of; {busiest, search}: what is made of it
+  let shown = {}; // {root, shape}: what main shows
   let result = null; // of the search
 
   function colour(box) {
@@ -106,18 +108,24 @@ export function create(ctx) {
   }
 
   function hidden(state) {
-    const names = new Set(state.filters.filter(f => f.op === "hide").map(f => `${f.kind} ${f.value}`));
-    return row => names.has(`image ${row.image}`) || names.has(`procedure ${row.procedure}`) ||
-      state.hideimages.includes(row.image);
+    const values = kind => state.filters.filter(f => f.op === "hide" && f.kind === kind).map(f => f.value);
+    const images = new Set([...values("image"), ...state.hideimages]);
+    const procedures = new Set(values("procedure"));
+    return row => images.has(row.image) || procedures.has(row.procedure);
   }
 
-  function drawImages(state) {
+  /** Images by the samples that ended in them, the busiest ten. */
+  function busiest(rows) {
     const sums = new Map();
-    for (const row of reports.rows) {
+    for (const row of rows) {
       if (row.image && row.self_samples)
         sums.set(row.image, (sums.get(row.image) ?? 0) + row.self_samples);
     }
-    const list = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 10);
+    return [...sums].sort((a, b) => b[1] - a[1]).slice(0, 10);
+  }
+
+  function drawImages(state) {
+    const list = built.busiest;
     for (const [image] of ctx.time.line() ? list : [])
       hues.of(image); // the time line's images come first
     put(images, list.map(([image, n]) => el("button", { type: "button", class: "image",
@@ -155,15 +163,38 @@ export function create(ctx) {
     return box.children.flatMap(child => [child, ...rowsOf(child)]);
   }
 
-  function draw(state, former) {
+  /** Makes boxes of the rows, unless nothing changed that they depend on. */
+  function build(state) {
+    const focus = state.filters.filter(f => f.op === "focus" && f.kind === "procedure").pop();
+    const key = JSON.stringify([state.filters.filter(f => f.op === "hide"), state.hideimages, focus]);
+    if (built?.reports === reports && built.key === key)
+      return;
+    root = buildTree([reports.rows], hidden(state), focus ? focus.value : null);
+    built = { reports, key, busiest: busiest(reports.rows), search: null };
+  }
+
+  /** The same boxes stay, so that a zoom or a search changes only what it is about. */
+  function show(state, at) {
+    if (shown.root === root && shown.shape === state.shape) {
+      if (shown.at !== at)
+        main.zoomTo(at);
+      main.recolour(); // images may have their colours only now
+    } else {
+      if (state.shape === "sandwich" && reports.above)
+        callers.show(buildTree([reports.above]), { up: true, skip: 2 }); // its own box is below
+      main.show(root, { up: state.shape === "flame", at, skip: state.shape === "sandwich" ? 1 : 0 });
+    }
+    shown = { root, shape: state.shape, at };
+  }
+
+  function draw(state) {
     input.value = document.activeElement === input ? input.value : state.fq;
     shape.value = state.shape;
     for (const [name, button] of Object.entries(toggles))
       button.setAttribute("aria-pressed", String(Boolean(state[name])));
     if (!reports)
       return;
-    const focus = state.filters.filter(f => f.op === "focus" && f.kind === "procedure").pop();
-    root = buildTree([reports.rows], hidden(state), focus ? focus.value : null);
+    build(state);
     if (!root.children.length) {
       put(place, notice("No call stack is left.", state.filters.length || state.hideimages.length ?
         "Take back a filter (u), or show a hidden image again." : "Choose a longer range above.",
@@ -179,14 +210,11 @@ export function create(ctx) {
       put(place, table.node);
       table.show(columns, rowsOf(state.zoom ? { children: [at] } : root));
     } else {
-      put(place, state.shape === "sandwich" ? callers.node : null, main.node);
+      const nodes = state.shape === "sandwich" ? [callers.node, main.node] : [main.node];
+      if (nodes.length !== place.children.length || nodes.some((n, i) => n !== place.children[i]))
+        put(place, nodes); // only then: a box that is put anew forgets how it was scrolled
       node.classList.toggle("sandwich", state.shape === "sandwich");
-      if (state.shape === "sandwich" && reports.above)
-        callers.show(buildTree([reports.above]), { up: true, skip: 2 }); // its own box is below
-      if (former && former.zoom !== state.zoom && former.view === state.view)
-        main.zoomTo(at);
-      else
-        main.show(root, { up: state.shape === "flame", at, skip: state.shape === "sandwich" ? 1 : 0 });
+      show(state, at);
     }
     drawSearch(state);
   }
@@ -194,7 +222,8 @@ export function create(ctx) {
   function drawSearch(state) {
     const pattern = state.fq ? toRegExp(state.fq) : null;
     input.setAttribute("aria-invalid", String(Boolean(state.fq && !pattern)));
-    result = pattern ? search(root, pattern) : null;
+    built.search ??= pattern && createSearch(root);
+    result = pattern ? built.search(pattern) : null;
     main.mark(result?.found ?? null);
     matched.textContent = result ? `${result.list.length} matches, ${percent(100 * result.share)} %` : "";
   }
