@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 26
+plan 31
 
 cpi cfg --epoch full target_hot >hot.dot 2>err
 is "$?" 0 "cpi cfg finds a procedure by its name"
@@ -96,3 +96,47 @@ END
 else
 	skip 3 "graphviz is not installed"
 fi
+
+# Names are hostile: target_hot is another name of a procedure that is called NAME, or, if
+# that is too long, its only one.
+# hostile FILE NAME: makes the program FILE, and FILE.db.
+hostile()
+{
+	printf 'other_name %s\n' "$2" >names
+	objcopy --redefine-syms=names twice "$1" && "$builddir/t/mkdb" "$1.db" "$PWD/$1" ||
+		bail "no program with the name $(echo "$2" | cut -c 1-40)"
+}
+# hot FILE FORMAT: the graph of FILE's target_hot.
+hot()
+{
+	cpi cfg --db "$1.db" --epoch all --format "$2" \
+		"$PWD/$1:0x$(nm "$1" | awk '$3 == "target_hot" { print $1 }')"
+}
+if ! command -v "${CC:-cc}" >/dev/null || ! command -v objcopy >/dev/null; then
+	skip 5 'there is no compiler'
+	exit
+fi
+"${CC:-cc}" -O1 -g -S -o target.s "$srcdir/t/target.c" || bail 'no assembly'
+sed 's/target_hot/other_name/g; s/^other_name:/&\n.globl target_hot\n.type target_hot,@function\n.size target_hot,1\ntarget_hot:/' \
+	target.s >twice.s
+"${CC:-cc}" -o twice twice.s || bail 'no program with two names of a procedure'
+hostile evil "$(printf '<script>pwned()</script>\342\200\256turned&rlm;&lt;img&gt;"x\\N')"
+hot evil svg >evil.svg 2>error
+is "$? $(cat error)" "0 " 'a procedure with a hostile name has a picture'
+cat >hostile.py <<'END'
+import re, sys, xml.etree.ElementTree as e
+text = "".join(t for n in e.parse("evil.svg").iter() for t in n.itertext())
+tags = {n.tag.split("}")[1] for n in e.parse("evil.svg").iter()}
+assert "<script>pwned()</script>" in text and '&rlm;&lt;img&gt;"x\\N' in text, text[:300]
+assert not tags - {"svg", "g", "title", "polygon", "path", "text", "ellipse", "polyline"}, tags
+assert not re.search("[\u200e\u200f\u202a-\u202e\u2066-\u2069]", open("evil.svg").read())
+END
+try 'in the picture it is text, without marks that turn text' python3 hostile.py
+hot evil json >evil.json 2>error
+is "$(python3 -c 'import json; print(json.load(open("evil.json"))["procedure"].count("<script>"))')" 1 \
+	'in JSON it is a string'
+hostile long "$(printf 'n%.0s' $(seq 100000))"
+hot long svg >long.svg 2>error
+is "$(grep -c nnnnnnnn long.svg error | tr '\n' ' ')" 'long.svg:0 error:0 ' 'a name of 100 KB is not taken'
+hot long json >long.json 2>error
+bound "$(cat long.svg long.json error | wc -c)" '<=' 100000 '... and makes no answer larger'

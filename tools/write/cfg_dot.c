@@ -20,7 +20,10 @@
 #define MIN_WIDTH 0.5 /* of edges */
 #define MAX_WIDTH 6.0
 
-/* A string for a label: what others chose is cleaned, quotes are escaped. */
+/*
+ * A string for a label: what others chose is cleaned, quotes are escaped, and so are
+ * ampersands, or dot would make characters of HTML's names for them.
+ */
 static void put_label(struct buf *b, const char *s)
 {
 	struct buf clean = { 0 };
@@ -30,6 +33,8 @@ static void put_label(struct buf *b, const char *s)
 		if (*p == '"' || *p == '\\')
 			buf_putc(b, '\\');
 		buf_putc(b, *p);
+		if (*p == '&')
+			buf_puts(b, "amp;");
 	}
 	if (clean.err)
 		b->err = clean.err;
