@@ -3,7 +3,7 @@
 # cpi prof --over-time: the intervals of a row add up to its total.
 . "$srcdir/t/tap.sh"
 need python3 sqlite3
-plan 26
+plan 27
 
 "$builddir/t/mkyear" t.db 100 30 300 3 >made || bail 'no database'
 cpi prof --db t.db --epoch 1..5 --over-time --format json >five.json 2>/dev/null
@@ -63,6 +63,20 @@ assert abs(total(p["idle"]["over_time"]) - idle) < 1e-3 * len(p["intervals"]), p
 assert abs(total(p["unknown_over_time"]) - sum(p["unknown"].values()) / 1e3) < 5e-3, p
 assert sum(p["losses"].values()) > 0
 assert abs(total(p["lost_over_time"]) - sum(p["losses"].values()) / 1e3) < 5e-3, p
+END
+
+cpi prof --db full.db --epoch all --over-time --format json --limit 2 >two.json 2>/dev/null
+try 'rows behind --limit are one, with the sums of theirs' python3 - <<'END'
+import json
+p, two = json.load(open("full.json")), json.load(open("two.json"))
+assert len(p["rows"]) > 3 and two["rows"] == p["rows"][:2]
+rest = p["rows"][2:]
+left = two["left_out"]
+assert (left["rows"], left["time_ns"]) == (len(rest), sum(r["time_ns"] for r in rest)), left
+for i, value in enumerate(left["over_time"]):
+    want = [r["over_time"][i] for r in rest]
+    assert value is None and None in want or abs(value - sum(want)) < 1e-5, (i, value, want)
+assert p["left_out"]["rows"] == 0 and not any(p["left_out"]["over_time"])
 END
 
 # By image only the stored sums are read; by procedure the counts themselves.

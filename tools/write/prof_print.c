@@ -519,16 +519,35 @@ static void json_over_time(struct json *j, const struct prof *p,
 	json_end(j);
 }
 
-/* The sum of the rows of a kind in each interval. */
+static bool is_listed(const struct prof *p, size_t row)
+{
+	return p->row[row]->kind == ROW_PROFILE && prof_is_shown(p, p->row[row]);
+}
+
+/* The number of the first row behind as many rows of the list as limit says. */
+static size_t end_of_list(const struct prof *p, uint64_t limit)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; limit && i < p->nr_rows; i++) {
+		nr += is_listed(p, i);
+		if (nr > limit)
+			return i;
+	}
+	return p->nr_rows;
+}
+
+/* The sum of the rows of a kind, from a number on, in each interval. */
 static void json_kind_over_time(struct json *j, const struct prof *p, const char *key,
-				enum row_kind kind)
+				enum row_kind kind, size_t from)
 {
 	json_array(j, key);
 	for (size_t i = 0; i < p->nr_buckets; i++) {
 		double sum = 0;
 
-		for (size_t r = 0; r < p->nr_rows; r++) {
-			if (p->row[r]->kind == kind)
+		for (size_t r = from; r < p->nr_rows; r++) {
+			if (kind == ROW_PROFILE ? is_listed(p, r)
+						: p->row[r]->kind == kind)
 				sum += prof_at(p->row[r], i);
 		}
 		if (p->bucket[i].seconds > 0)
@@ -631,18 +650,36 @@ static void json_row(struct json *j, const struct prof *p, const struct prof_row
 	json_end(j);
 }
 
-static void json_rows(struct json *j, const struct prof *p, uint64_t limit)
+static void json_rows(struct json *j, const struct prof *p, size_t end)
 {
-	uint64_t shown = 0;
-
 	json_array(j, "rows");
-	for (size_t i = 0; i < p->nr_rows; i++) {
-		if (p->row[i]->kind != ROW_PROFILE || !prof_is_shown(p, p->row[i]))
-			continue;
-		if (limit && shown++ == limit)
-			break;
-		json_row(j, p, p->row[i]);
+	for (size_t i = 0; i < end; i++) {
+		if (is_listed(p, i))
+			json_row(j, p, p->row[i]);
 	}
+	json_end(j);
+}
+
+/* The rows behind the limit, as one. */
+static void json_left_out(struct json *j, const struct prof *p, size_t end)
+{
+	uint64_t nr = 0;
+	double weight = 0;
+
+	for (size_t i = end; i < p->nr_rows; i++) {
+		if (!is_listed(p, i))
+			continue;
+		nr++;
+		weight += p->row[i]->tally[p->primary].weight;
+	}
+	json_object(j, "left_out");
+	json_number(j, "rows", nr);
+	if (prof_primary_is_time(p))
+		json_real(j, "time_ns", weight, 0);
+	else
+		json_null(j, "time_ns");
+	if (p->req->over_time)
+		json_kind_over_time(j, p, "over_time", ROW_PROFILE, end);
 	json_end(j);
 }
 
@@ -663,6 +700,7 @@ static void json_unknown(struct json *j, const struct prof *p)
 
 void prof_print_json(const struct prof *p, uint64_t limit)
 {
+	const size_t end = end_of_list(p, limit);
 	struct json j = { 0 };
 
 	json_object(&j, NULL);
@@ -675,17 +713,18 @@ void prof_print_json(const struct prof *p, uint64_t limit)
 		json_restarts(&j, p, "collector_starts", prof_is_start);
 		json_buckets(&j, p);
 	}
-	json_rows(&j, p, limit);
+	json_rows(&j, p, end);
 	json_object(&j, "idle");
 	report_json_samples(&j, "samples", &p->ev, p->idle);
 	if (p->req->over_time)
-		json_kind_over_time(&j, p, "over_time", ROW_IDLE);
+		json_kind_over_time(&j, p, "over_time", ROW_IDLE, 0);
 	json_end(&j);
 	json_unknown(&j, p);
 	if (p->req->over_time)
-		json_kind_over_time(&j, p, "unknown_over_time", ROW_UNKNOWN);
+		json_kind_over_time(&j, p, "unknown_over_time", ROW_UNKNOWN, 0);
 	report_json_losses(&j, &p->sel);
 	if (p->req->over_time)
 		json_lost_over_time(&j, p);
+	json_left_out(&j, p, end);
 	json_end(&j);
 }

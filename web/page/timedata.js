@@ -6,6 +6,7 @@
 import { filterOptions } from "./filters.js";
 
 const AREAS = 6; // with names of their own, beside kernel, other, unknown and idle
+const ROWS = 100; // that are asked for; the rest is one row
 
 const ms = text => Date.parse(text);
 
@@ -21,10 +22,10 @@ function add(courses, length) {
 export function findGaps(epochs) {
   const gaps = [];
   let end = null;
-  for (const e of [...epochs].sort((a, b) => ms(a.from) - ms(b.from))) {
-    if (end !== null && ms(e.from) - end >= 1000)
-      gaps.push({ from: end, to: ms(e.from) });
-    end = Math.max(end ?? 0, ms(e.to));
+  for (const [from, to] of epochs.map(e => [ms(e.from), ms(e.to)]).sort((a, b) => a[0] - b[0])) {
+    if (end !== null && from - end >= 1000)
+      gaps.push({ from: end, to: from });
+    end = Math.max(end ?? 0, to);
   }
   return gaps;
 }
@@ -84,7 +85,8 @@ function makeAreas(report, by, length, withIdle) {
       areas.push({ name, kind, values: add(courses, length) });
   };
   group("[kernel]", "kernel", kernel.map(r => r.over_time));
-  group(`${rest.length} others`, "other", rest.map(r => r.over_time));
+  const { rows, over_time } = report.left_out;
+  group(`${rest.length + rows} others`, "other", [...rest.map(r => r.over_time), ...(rows ? [over_time] : [])]);
   group("unknown", "unknown", [report.unknown_over_time ?? []]);
   group("lost", "lost", [report.lost_over_time ?? []]);
   if (withIdle)
@@ -117,6 +119,6 @@ export function makeTimeLine(by, report, withIdle) {
 /** Reads the time line of state's range. Rejects as api.json() does. */
 export async function loadTimeLine(api, state, signal) {
   const report = await api.json("prof", { epoch: state.range, by: state.line, "over-time": true,
-    idle: state.idle, ...filterOptions(state.filters) }, signal);
+    idle: state.idle, limit: ROWS, ...filterOptions(state.filters) }, signal);
   return makeTimeLine(state.line, report, state.idle);
 }

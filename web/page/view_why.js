@@ -155,12 +155,13 @@ export function create(ctx) {
     return otherwise;
   });
 
+  /** All at once: each takes its time, and calc only fails where there is no code. */
   async function readCode(options, signal) {
-    const list = await api.json("list", { ...options, all: true }, signal);
-    const [calc, source] = await Promise.all([
-      list.instructions?.length ? or(api.json("calc", { ...options, all: true }, signal), null) : null,
+    const [list, calc, source] = await Promise.all([
+      api.json("list", { ...options, all: true }, signal),
+      or(api.json("calc", { ...options, all: true }, signal), null),
       or(api.json("list", { ...options, source: true, all: true }, signal), null)]);
-    return { list, calc, source };
+    return { list, calc: list.instructions?.length ? calc : null, source };
   }
 
   async function readSide(state, signal) {
