@@ -3,8 +3,8 @@
 # Answers about epochs that did not change are kept while the database is written to.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
-need sqlite3
-plan 14
+need sqlite3 pgrep
+plan 15
 
 cp "$builddir/t/target" target
 "$builddir/t/mkdb" known.db "$tmp/target" || bail "mkdb failed"
@@ -58,3 +58,18 @@ like "$(cpi epoch stamp --db known.db nosuch 2>&1; echo $?)" "nosuch.*
 1" "there is no hash of unknown epochs"
 web_stop
 is "$? $(cat web.log)" "0 " "the server logs nothing"
+
+# The report of a new question does not wait for the hash of its content.
+printf '#!/bin/sh\nexec sleep 1000\n' >"$tmp/program"
+chmod +x "$tmp/program"
+web_start --db=known.db --cpi="$tmp/program"
+get "$full" >got 2>&1 &
+asker=$!
+tap_pids="$tap_pids $asker"
+both_run()
+{
+	[ "$(pgrep -P "$web_pid" -x sleep | wc -l)" = 2 ]
+}
+try "the first request starts the report and the hash at once" await both_run
+web_stop
+! wait "$asker" || note "the client has an answer: $(cat got)"

@@ -42,6 +42,7 @@
 #define PIECE        65536
 #define MAX_PIECES   32 /* that a pipe may still hold when its writers are gone */
 #define END_MS       1000
+#define NICER        1 /* four fifths of the time of one before it, on one CPU */
 #define STUCK_S      5 /* until a killed child is no longer waited for */
 
 struct job {
@@ -239,6 +240,14 @@ static bool is_cheap(const struct api_call *call)
 	return !strcmp(call->report, "status") || !strcmp(call->report, "stamp");
 }
 
+/* One cheap child may run beside max_running others. */
+static bool has_place(const struct jobs *jobs, bool cheap)
+{
+	const unsigned int beside = cheap ? !jobs->nr_cheap : jobs->nr_cheap > 0;
+
+	return jobs->nr_running < jobs->config->max_running + beside;
+}
+
 static void answer(struct job *job, int status)
 {
 	struct jobs *jobs = job->jobs;
@@ -265,6 +274,7 @@ static void finish(struct job *job, int status)
 
 	unlink_job(job);
 	jobs->nr_running--;
+	jobs->nr_cheap -= is_cheap(&job->call);
 	if (job->waiters)
 		answer(job, status);
 	free_job(job);
@@ -310,6 +320,18 @@ static void on_end(struct watch *w, uint32_t events)
 	finish(job, status);
 }
 
+/*
+ * A report yields to those that began before it: the time line is asked for first, and
+ * is there first, even if the CPUs are fewer than reports.
+ */
+static int nicer(const struct job *job)
+{
+	const struct jobs *jobs = job->jobs;
+	const unsigned int before = jobs->nr_running - 1 - jobs->nr_cheap;
+
+	return is_cheap(&job->call) ? 0 : NICER * (before < 3 ? (int)before : 3);
+}
+
 static int start(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -319,7 +341,7 @@ static int start(struct job *job)
 	job->writer = content_writer_new();
 	if (!job->writer)
 		return -ENOMEM;
-	err = spawn_report(jobs->config, job->call.argv, &child);
+	err = spawn_report(jobs->config, job->call.argv, nicer(job), &child);
 	if (err)
 		return err;
 	job->pid = child.pid;
@@ -341,6 +363,7 @@ static void start_or_fail(struct job *job)
 
 	jobs->nr_queued--;
 	jobs->nr_running++;
+	jobs->nr_cheap += is_cheap(&job->call);
 	job->deadline_ns = time_mono_ns() + jobs->config->patience_s * NSEC_PER_SEC;
 	err = start(job);
 	if (!err)
@@ -360,8 +383,7 @@ static void start_some(struct jobs *jobs)
 	while (job) {
 		struct job *next = job->next;
 
-		if (!job->pid && jobs->nr_running < jobs->config->max_running +
-							    is_cheap(&job->call)) {
+		if (!job->pid && has_place(jobs, is_cheap(&job->call))) {
 			start_or_fail(job);
 			next = jobs->first; /* another one may have been freed */
 		}
@@ -445,19 +467,45 @@ void jobs_leave(struct job_waiter *w)
 	start_some(jobs);
 }
 
+bool jobs_are_free(const struct jobs *jobs)
+{
+	return has_place(jobs, false) && !jobs->nr_queued;
+}
+
+void jobs_rename(struct job_waiter *w, const struct job_key *key)
+{
+	struct job *other = find_job(w->job->jobs, key);
+
+	if (other == w->job || w->job->failure || w->job->is_former)
+		return;
+	if (!other) {
+		w->job->key = *key;
+		return;
+	}
+	jobs_leave(w);
+	w->job = other;
+	w->next = other->waiters;
+	other->waiters = w;
+}
+
 void jobs_options_changed(struct jobs *jobs)
 {
 	for (struct job *job = jobs->first; job; job = job->next)
 		job->is_former = true;
 }
 
-/* A process that waits for a device does not die at once: its waiters are told. */
-static void tick(struct job *job, uint64_t now_ns)
+/*
+ * A process that waits for a device does not die at once: its waiters are told. Returns
+ * whether they were; then other jobs may have ended.
+ */
+static bool tick(struct job *job, uint64_t now_ns)
 {
 	if (now_ns > job->deadline_ns)
 		fail(job, -ETIMEDOUT);
-	if (now_ns > job->deadline_ns + STUCK_S * NSEC_PER_SEC && job->waiters)
-		answer(job, 0);
+	if (now_ns <= job->deadline_ns + STUCK_S * NSEC_PER_SEC || !job->waiters)
+		return false;
+	answer(job, 0);
+	return true;
 }
 
 void jobs_tick(struct jobs *jobs, uint64_t now_ns)
@@ -468,7 +516,8 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 		next = job->next;
 		if (job->pid <= 0)
 			continue;
-		tick(job, now_ns);
+		if (tick(job, now_ns))
+			next = jobs->first;
 		if (job->failure && has_ended(job)) { /* which no event may tell of */
 			on_end(&job->end, EPOLLIN);
 			next = jobs->first;

@@ -57,6 +57,7 @@ struct jobs {
 	struct loop *loop;
 	struct job *first; /* all jobs, in the order of arrival */
 	unsigned int nr_running, nr_queued;
+	unsigned int nr_cheap; /* of the running ones */
 	uint64_t nr_done, nr_failed, nr_cancelled, nr_refused;
 	/* Called with an answer that may be cached, before the waiters' functions. */
 	void (*finished)(struct jobs *jobs, const struct job_key *key,
@@ -72,6 +73,14 @@ int jobs_ask(struct jobs *jobs, const struct job_key *key, struct api_call *call
 
 /* The request does not wait any longer. */
 void jobs_leave(struct job_waiter *w);
+
+/* Whether a job would start now, without waiting. */
+bool jobs_are_free(const struct jobs *jobs);
+
+/* Changes the key of the job that w waits for. If another job has this key already, w
+ * waits for that job instead.
+ */
+void jobs_rename(struct job_waiter *w, const struct job_key *key);
 
 /* Ends jobs whose time is over. Call it once a second. */
 void jobs_tick(struct jobs *jobs, uint64_t now_ns);

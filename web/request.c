@@ -33,12 +33,19 @@ static struct conn *conn_of(struct MHD_Connection *mhd)
 	return info ? info->socket_context : NULL;
 }
 
-static void stop_waiting(struct request *r)
+static void leave_all(struct request *r)
 {
 	if (r->waiter.job)
 		jobs_leave(&r->waiter);
+	if (r->stamp.job)
+		jobs_leave(&r->stamp);
 	if (r->login.login)
 		logins_leave(&r->login);
+}
+
+static void stop_waiting(struct request *r)
+{
+	leave_all(r);
 	if (!r->is_suspended)
 		return;
 	r->is_suspended = false;
@@ -65,8 +72,20 @@ static void on_done(struct job_waiter *w, struct reply *reply)
 			reply_take(reply);
 		r->reply = reply;
 		r->is_gone = !reply;
+		if (r->stamp.job && reply && reply->status == MHD_HTTP_OK)
+			return; /* it is sent when it can be kept */
 	}
 	stop_waiting(r);
+}
+
+static void on_stamp(struct job_waiter *w, struct reply *reply)
+{
+	struct request *r = container_of(w, struct request, stamp);
+
+	if (reply)
+		route_stamped(r, reply);
+	if (r->reply)
+		stop_waiting(r);
 }
 
 static struct reply *say_unknown(void)
@@ -96,6 +115,7 @@ void *request_begin(void *cls, const char *uri, struct MHD_Connection *mhd)
 	r->listener = cls;
 	r->mhd = mhd;
 	r->waiter.done = on_done;
+	r->stamp.done = on_stamp;
 	r->login.done = on_login;
 	r->may_ask = !r->listener->has_tls;
 	r->is_long = len > TARGET_MAX;
@@ -113,10 +133,7 @@ void request_end(void *cls, struct MHD_Connection *mhd, void **request,
 	conn_waits(&s->conns, conn_of(mhd), time_mono_ns());
 	if (!r)
 		return;
-	if (r->waiter.job)
-		jobs_leave(&r->waiter);
-	if (r->login.login)
-		logins_leave(&r->login);
+	leave_all(r);
 	if (r->is_suspended)
 		loop_remove(&s->loop, &r->watch);
 	reply_drop(r->reply);

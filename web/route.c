@@ -83,11 +83,12 @@ static int read_stamp(const struct reply *reply, char out[STAMP_SIZE + 1])
 }
 
 /*
- * Makes the key of a call from what its epochs contain. Returns 0; -EAGAIN, and r waits
- * until that is known; or another error, and a key of the whole database has to do.
+ * Asks for the name of the content of a call's epochs, and makes the call's key of it.
+ * Returns 0; -EAGAIN, and w waits until that is known; or another error, and a key of
+ * the whole database has to do.
  */
 static int find_content(struct request *r, const struct api_call *call,
-			struct job_key *out)
+			struct job_waiter *w, struct job_key *out)
 {
 	struct server *s = r->listener->server;
 	char name[STAMP_SIZE + 1];
@@ -104,35 +105,81 @@ static int find_content(struct request *r, const struct api_call *call,
 		api_call_fini(&stamp);
 		err = kept ? read_stamp(kept, name) : -ENOENT;
 		if (!err)
-			stamp_content(call, name, time_mono_ns() - s->started_ns, out);
+			stamp_content(&r->question, name,
+				      time_mono_ns() - s->started_ns, out);
 		return err;
 	}
 	r->was_stamped = true;
-	r->is_stamping = true;
-	err = jobs_ask(&s->jobs, &key, &stamp, &r->waiter);
-	if (!err && r->waiter.job)
+	r->is_stamping =
+		w == &r->waiter; /* it may be called before jobs_ask() returns */
+	err = jobs_ask(&s->jobs, &key, &stamp, w);
+	if (!err && w->job)
 		return -EAGAIN;
 	r->is_stamping = false;
 	return err ? err : -ENOENT;
 }
 
+void route_stamped(struct request *r, const struct reply *reply)
+{
+	struct server *s = r->listener->server;
+	char name[STAMP_SIZE + 1];
+	struct reply *kept;
+	struct job_key key;
+
+	if (read_stamp(reply, name))
+		return;
+	stamp_content(&r->question, name, time_mono_ns() - s->started_ns, &key);
+	kept = cache_find(&s->cache, &key);
+	if (r->reply)
+		cache_put(&s->cache, &key, r->reply);
+	else if (kept)
+		r->reply = shared(kept);
+	else if (r->waiter.job)
+		jobs_rename(&r->waiter, &key);
+}
+
+/* Whether r's question was asked before, as far as is remembered. */
+static bool was_asked(const struct request *r)
+{
+	struct job_key *at = r->listener->server->asked;
+	size_t hash;
+	bool was;
+
+	memcpy(&hash, r->question.bytes, sizeof(hash));
+	at += hash % SERVER_NR_ASKED;
+	was = !memcmp(at, &r->question, sizeof(*at));
+	*at = r->question;
+	return was;
+}
+
 /*
  * The content of a report's epochs is the key: that of closed ones stays while cpid
- * writes. The name of a content is itself kept until the database is written to.
+ * writes. The name of a content is itself kept until the database is written to. A
+ * question that is new is not waiting for the name of its content: no answer is kept,
+ * so the report is made meanwhile, if a place is free.
  */
 static struct reply *ask(struct request *r, struct api_call *call)
 {
 	struct server *s = r->listener->server;
 	struct job_key key, content;
-	int err =
-		r->kind == REQUEST_REPORT ? find_content(r, call, &content) : -ENODATA;
+	struct reply *reply;
+	bool at_once = false;
+	int err = -ENODATA;
 
-	if (err == -EAGAIN) {
+	stamp_question(call, &r->question);
+	if (r->kind == REQUEST_REPORT && !r->was_stamped)
+		at_once = !was_asked(r) && jobs_are_free(&s->jobs);
+	if (r->kind == REQUEST_REPORT)
+		err = find_content(r, call, at_once ? &r->stamp : &r->waiter, &content);
+	if (err == -EAGAIN && !at_once) {
 		api_call_fini(call);
 		return NULL;
 	}
 	stamp_call(call, &s->config->dbs, &key);
-	return ask_with_key(r, err ? &key : &content, call);
+	reply = ask_with_key(r, err ? &key : &content, call);
+	if (reply && r->stamp.job)
+		jobs_leave(&r->stamp);
+	return reply;
 }
 
 static struct reply *ask_report(struct request *r, const char *report,

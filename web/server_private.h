@@ -17,6 +17,7 @@
 #include "web/target.h"
 
 #define SERVER_MAX_ASSETS 64
+#define SERVER_NR_ASKED   1024
 
 /* The connections that use one certificate. */
 struct server_daemon {
@@ -41,7 +42,9 @@ struct server {
 	struct conns conns;
 	struct logins logins;
 	struct cache cache;
-	struct tls former_tls; /* the TLS data of the former daemons */
+	struct job_key asked[SERVER_NR_ASKED]; /* questions of before; the slot is from
+						  the hash */
+	struct tls former_tls;                 /* the TLS data of the former daemons */
 	uint64_t renew_ns; /* when to load the certificates again after a failure; 0: no
 			      failure */
 	struct server_listener listener[SERVER_MAX_SOCKETS];
@@ -72,6 +75,8 @@ struct request {
 	enum request_kind kind;
 	struct target target;
 	struct job_waiter waiter;
+	struct job_waiter stamp; /* waits for the stamp while the report is made */
+	struct job_key question;
 	struct login_waiter login;
 	struct watch watch; /* notices if the client closes the connection, while the
 			       request waits */
@@ -92,6 +97,13 @@ void request_end(void *cls, struct MHD_Connection *mhd, void **request,
  * r waits for a job; if r does not wait, out of memory.
  */
 struct reply *route(struct request *r);
+
+/*
+ * The name of the content of r's epochs is there, as the reply to "epoch stamp". If r's
+ * report is still being made, a kept answer is r's instead. The report is kept under
+ * that name.
+ */
+void route_stamped(struct request *r, const struct reply *reply);
 
 /* The server's own figures for Prometheus. */
 void metrics_put(const struct server *s, struct buf *out);

@@ -77,7 +77,7 @@ static int place_descriptors(int out, int err)
 }
 
 static _Noreturn void run_child(const struct jobs_config *config, char *const *args,
-				int out, int errors)
+				int nicer, int out, int errors)
 {
 	const struct confine_limits limits = { .with_parent = true,
 					       .memory_bytes = config->max_memory,
@@ -94,6 +94,7 @@ static _Noreturn void run_child(const struct jobs_config *config, char *const *a
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	make_env(config, env);
+	nice(nicer);
 	err = setpgid(0, 0) ? -errno : place_descriptors(out, errors);
 	if (!err)
 		err = confine_self(&limits);
@@ -119,7 +120,7 @@ static int make_pipes(int out[2], int err[2])
 	return 0;
 }
 
-int spawn_report(const struct jobs_config *config, char *const *args,
+int spawn_report(const struct jobs_config *config, char *const *args, int nicer,
 		 struct spawned *spawned)
 {
 	int out[2], errors[2];
@@ -130,7 +131,7 @@ int spawn_report(const struct jobs_config *config, char *const *args,
 		return err;
 	pid = fork();
 	if (!pid)
-		run_child(config, args, out[1], errors[1]);
+		run_child(config, args, nicer, out[1], errors[1]);
 	err = pid < 0 ? -errno : 0;
 	close(out[1]);
 	close(errors[1]);

@@ -20,9 +20,10 @@ struct spawned {
 /*
  * Starts a child that executes config->cpi with args, which end with NULL. The child
  * gets only the pipes as descriptors, and only the environment that reports need. It
- * leads its own process group. Returns 0 or -errno; then there is no child.
+ * leads its own process group. nicer is added to its nice value. Returns 0 or -errno;
+ * then there is no child.
  */
-int spawn_report(const struct jobs_config *config, char *const *args,
+int spawn_report(const struct jobs_config *config, char *const *args, int nicer,
 		 struct spawned *out);
 
 #endif

@@ -78,13 +78,22 @@ static void begin(struct sha256_ctx *sha, const struct api_call *call)
 			      (const uint8_t *)call->argv[i]);
 }
 
-void stamp_content(const struct api_call *call, const char *content, uint64_t age_ns,
+void stamp_question(const struct api_call *call, struct job_key *key)
+{
+	struct sha256_ctx sha;
+
+	begin(&sha, call);
+	sha256_digest(&sha, sizeof(key->bytes), key->bytes);
+}
+
+void stamp_content(const struct job_key *question, const char *content, uint64_t age_ns,
 		   struct job_key *key)
 {
 	const uint64_t period = age_ns / NSEC_PER_SEC / CONTENT_KEPT_S;
 	struct sha256_ctx sha;
 
-	begin(&sha, call);
+	sha256_init(&sha);
+	sha256_update(&sha, sizeof(question->bytes), question->bytes);
 	sha256_update(&sha, sizeof(period), (const uint8_t *)&period);
 	sha256_update(&sha, strlen(content), (const uint8_t *)content);
 	sha256_digest(&sha, sizeof(key->bytes), key->bytes);

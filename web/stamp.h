@@ -10,11 +10,14 @@
 #include "web/api.h"
 #include "web/job.h"
 
+/* The key of a question, whatever its answer depends on: a hash of the arguments. */
+void stamp_question(const struct api_call *call, struct job_key *key);
+
 /*
- * The key of a call whose report depends only on the contents of epochs; content is
+ * The key of a question whose answer depends only on the contents of epochs; content is
  * their stamp. The key also changes every ten minutes.
  */
-void stamp_content(const struct api_call *call, const char *content, uint64_t age_ns,
+void stamp_content(const struct job_key *question, const char *content, uint64_t age_ns,
 		   struct job_key *key);
 
 /*
