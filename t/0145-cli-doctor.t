@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi doctor: findings about this machine.
 . "$srcdir/t/tap.sh"
-plan 8
+plan 10
 
 CPI_SOCKET=$PWD/none.sock
 export CPI_SOCKET
 cpi doctor --format=json >out.json 2>err
 status=$?
 is "$(cat err)" '' 'cpi doctor prints no message'
-is "$(python3 - out.json $status <<'.'
+cat >judge.py <<'.'
 import json, sys
 r = json.load(open(sys.argv[1]))
 rank = ["ok", "note", "problem", "fatal"]
@@ -19,10 +19,12 @@ assert int(sys.argv[2]) == (rank.index(worst) >= 2)
 names = [f["check"] for f in r["findings"]]
 assert len(names) == len(set(names)), "each once"
 for f in r["findings"]:
-    assert f["what"] and (f["why"] is None) == (f["verdict"] == "ok"), f
+    assert f["what"], f
+    for part in "why", "fix":
+        assert (f[part] is None) == (f["verdict"] == "ok"), f
 print("right")
 .
-)" right 'verdict and exit status are of the worst finding'
+is "$(python3 judge.py out.json $status 2>&1)" right 'verdict and exit status are of the worst finding'
 is "$(python3 -c 'import json
 print("\n".join(sorted(f["check"] for f in json.load(open("out.json"))["findings"])))')" \
 	"$(sed -n '/^The checks are/,/^The options are/s/^\.It Cm //p' "$srcdir/man/cpi-doctor.1.in" |
@@ -34,3 +36,13 @@ is "$(sed 's/^.\{80\}$//' out | awk 'length > 80')" '' 'no line is longer than 8
 like "$(cat out)" 'cpid  *no cpid runs' 'a missing daemon is a finding'
 cpi doctor --format=csv >out 2>err
 is $? 2 'a format that is not there is refused'
+
+# Without rights, findings are about the user and not about the kernel.
+if [ "$(id -u)" -eq 0 ]; then
+	setpriv --bounding-set=-all --inh-caps=-all cpi doctor --format=json >user.json 2>err
+	is "$(python3 judge.py user.json $? 2>&1)" right 'a user without rights learns what to do at each finding'
+	is "$(grep -c 'this kernel takes no BPF' user.json)" "$(grep -c 'this kernel takes no BPF' out.json)" \
+		'missing rights are not taken for a lack of the kernel'
+else
+	skip 2 'only root can give up its rights'
+fi

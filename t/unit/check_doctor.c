@@ -52,6 +52,8 @@ static const struct doctor_finding *find(const struct doctor *d, const char *che
 	for (size_t i = 0; i < d->nr; i++) {
 		ck_assert_int_eq(d->findings[i].verdict == DOCTOR_OK,
 				 !d->findings[i].why);
+		ck_assert_int_eq(d->findings[i].verdict == DOCTOR_OK,
+				 !d->findings[i].fix);
 		if (strcmp(d->findings[i].check, check))
 			continue;
 		ck_assert_ptr_null(found); /* one each */

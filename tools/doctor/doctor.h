@@ -26,7 +26,7 @@ struct doctor_finding {
 	enum doctor_verdict verdict;
 	char *what;
 	const char *why; /* why it matters; a constant, NULL with DOCTOR_OK */
-	char *fix;       /* a command or a thing to do; NULL: there is none */
+	char *fix;       /* a command or a thing to do; NULL: all is well */
 };
 
 struct doctor {
@@ -60,7 +60,7 @@ void doctor_check_ship(struct doctor *d);   /* the store of a fleet */
 void doctor_ok(struct doctor *d, const char *check, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Adds a finding; what and fix are copied, fix may be NULL. */
+/* Adds a finding; what and fix are copied. */
 void doctor_add(struct doctor *d, const char *check, enum doctor_verdict verdict,
 		const char *what, const char *why, const char *fix);
 

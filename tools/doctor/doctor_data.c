@@ -43,7 +43,8 @@ static void check_space(struct doctor *d)
 	find_folder(d->db, folder, sizeof(folder));
 	if (statvfs(folder, &fs)) {
 		doctor_add(d, "space", DOCTOR_NOTE, "the free space is not known",
-			   "The database grows up to its limit.", NULL);
+			   "The database grows up to its limit.",
+			   "df -h /var/lib/cpi, or name the database with --db");
 		return;
 	}
 	if (!stat(d->db, &st))

@@ -80,7 +80,9 @@ static void check_access(struct doctor *d)
 	doctor_add(d, "system-wide", geteuid() ? DOCTOR_NOTE : DOCTOR_FATAL,
 		   buf_str(&why),
 		   "The whole system can be sampled only with this access.",
-		   geteuid() ? "run it as root" : NULL);
+		   geteuid() ? "run it as root"
+			     : "in a container: add CAP_PERFMON, and allow "
+			       "perf_event_open in its seccomp profile");
 	buf_fini(&why);
 }
 
@@ -116,10 +118,13 @@ static void check_pmu(struct doctor *d)
 #ifdef HAVE_BPF
 static void check_bpf(struct doctor *d)
 {
-	int can;
+	int can = -EPERM;
 
-	libbpf_set_print(NULL);
-	can = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_PERF_EVENT, NULL);
+	/* The probe says "no" to a user without the rights, too. */
+	if (privileges_have(CAP_BPF) && privileges_have(CAP_PERFMON)) {
+		libbpf_set_print(NULL);
+		can = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_PERF_EVENT, NULL);
+	}
 	if (can == 1)
 		doctor_ok(d, "bpf", "programs can count at each sample in the kernel");
 	else
@@ -129,7 +134,8 @@ static void check_bpf(struct doctor *d)
 				 : "this user may not load BPF programs",
 			"Without BPF each sample goes through a ring buffer, and there "
 			"are no ticks and no windows.",
-			can == 0 ? NULL : "run 'cpi doctor' as root");
+			can == 0 ? "boot a kernel with CONFIG_BPF_EVENTS=y"
+				 : "run 'cpi doctor' as root");
 }
 #else
 static void check_bpf(struct doctor *d)
@@ -153,7 +159,7 @@ static void check_cost(struct doctor *d)
 			 "the cost of a sample cannot be measured: %s", err_str(err));
 		doctor_add(d, "cost", DOCTOR_NOTE, what,
 			   "cpid then assumes 12 us, and corrects that while it runs.",
-			   NULL);
+			   "run 'cpi doctor' as root");
 		return;
 	}
 	hz = calibrate_rate(BUDGET_AT_START * d->budget, cost_ns);

@@ -181,7 +181,7 @@ static void check_options(struct doctor *d)
 			d, "kernel-options", DOCTOR_NOTE,
 			"unknown: neither /boot/config-VERSION nor /proc/config.gz is "
 			"there",
-			"The other checks tell what works.", NULL);
+			"The other checks tell what works.", "modprobe configs");
 		goto out;
 	}
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
@@ -226,7 +226,8 @@ void doctor_check_kernel(struct doctor *d)
 		check_race(d, v);
 	} else {
 		doctor_add(d, "kernel", DOCTOR_NOTE, "its version cannot be read",
-			   "Whether it has known faults cannot be told.", NULL);
+			   "Whether it has known faults cannot be told.",
+			   "compare 'uname -r' with the kernel's changelog");
 	}
 	check_options(d);
 	check_btf(d);

@@ -69,7 +69,8 @@ static void check_symbols(struct doctor *d)
 			   ? "Time in the kernel has no names of procedures, also for "
 			     "root."
 			   : "Root and cpid, which has CAP_SYSLOG, see them.",
-		   level == 2 ? "sysctl kernel.kptr_restrict=1" : NULL);
+		   level == 2 ? "sysctl kernel.kptr_restrict=1"
+			      : "run 'cpi doctor' as root");
 }
 
 static void check_lockdown(struct doctor *d)
@@ -103,7 +104,8 @@ static void check_clock(struct doctor *d)
 		    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		    &name))
 		doctor_add(d, "clock", DOCTOR_NOTE, "the clock source is not known",
-			   "A slow clock makes each sample dearer.", NULL);
+			   "A slow clock makes each sample dearer.",
+			   "mount -t sysfs sysfs /sys");
 	else if (!strcmp(buf_str(&name), "hpet") ||
 		 !strcmp(buf_str(&name), "acpi_pm") ||
 		 !strcmp(buf_str(&name), "jiffies") ||
@@ -156,7 +158,7 @@ static void check_watchdog(struct doctor *d)
 		doctor_add(
 			d, "nmi-watchdog", DOCTOR_NOTE, "kernel.nmi_watchdog = 1",
 			"The kernel's watchdog keeps one hardware counter for itself.",
-			NULL);
+			"sysctl kernel.nmi_watchdog=0");
 	else
 		doctor_ok(d, "nmi-watchdog", "it takes no hardware counter");
 }
