@@ -51,11 +51,11 @@ struct service_option {
 		.set = service_set_config,                                 \
 		.help = "read options from FILE and FILE.d/*.conf",        \
 	}
-#define SERVICE_OPTION_CHECK(offset)                                          \
-	{                                                                     \
-		.name = "check-config", .flags = SERVICE_ON_LINE,             \
-		.set = service_set_flag, .at = (offset),                      \
-		.help = "check them, print what would be in force, and exit", \
+#define SERVICE_OPTION_CHECK(offset)                               \
+	{                                                          \
+		.name = "check-config", .flags = SERVICE_ON_LINE,  \
+		.set = service_set_flag, .at = (offset),           \
+		.help = "check the options, print them, and exit", \
 	}
 #define SERVICE_OPTION_HELP                                              \
 	{                                                                \

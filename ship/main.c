@@ -145,7 +145,7 @@ static int reload(struct ship *s)
 
 	notify_reloading();
 	if (ship_options_read(s->argc, s->argv, &now)) {
-		log_err("config: what was in force stays");
+		log_err("config: the previous options stay");
 		err = 0;
 	} else {
 		err = take_options(s, &now);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpid's configuration files: where they are wrong, what is in force, and a reload.
+# cpid's configuration files: mistakes in them, the current options, and a reload.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 plan 22
@@ -59,7 +59,7 @@ cpid --config all.conf --check-config | awk 'NR == FNR { is_default[$1]; next }
 	$1 in is_default { print $1, $2 }' defaults - >set
 is "$(cat set)" "$(cat defaults)" 'the values of the example are the defaults'
 
-# ---- in force ----
+# ---- current options ----
 cpid_rate= cpid_start --config cpid.conf --epoch 0 || bail 'cpid does not start'
 is "$(in_force budget)" '0.4%,cpid.conf:2' 'cpi config shows a value of the file'
 is "$(in_force epoch)" '0,command line' 'cpi config shows a value of the command line'

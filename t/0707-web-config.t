@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpi-web's configuration files: where they are wrong, what is in force, and a reload.
+# cpi-web's configuration files: mistakes in them, the current options, and a reload.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 plan 15
@@ -54,7 +54,7 @@ in_force()
 	CPI_RUN=$PWD/run cpi config --socket none --format=csv | tr -d '\r' | sed -n "s|$PWD/||g; s/^cpi-web,$1,//p"
 }
 web_start --db t.db
-is "$(in_force patience) $(in_force cache)" '9,web.conf:2 32M,default' 'cpi config shows what is in force'
+is "$(in_force patience) $(in_force cache)" '9,web.conf:2 32M,default' 'cpi config shows the current options'
 get metrics Host:other.example >/dev/null
 like "$(status)" '^421' 'a name that it does not have is refused'
 config <<'.'
@@ -75,7 +75,7 @@ config <<'.'
 patience = 0
 .
 kill -HUP "$web_pid"
-await grep -q 'what was in force stays' web.log
+await grep -q 'the previous options stay' web.log
 is "$? $(in_force patience)" '0 30,web.conf:3' 'a reload of a wrong file changes nothing'
 web_stop
 is "$? $(ls -A run/cpi-web)" '0 ' 'at its end it removes its file'

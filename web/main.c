@@ -165,7 +165,7 @@ static int reload(void *ctx)
 	int err = 0;
 
 	if (web_options_read(w->argc, w->argv, &now))
-		log_err("config: what was in force stays");
+		log_err("config: the previous options stay");
 	else
 		err = take_options(w, &now);
 	web_options_fini(&now);

@@ -190,7 +190,7 @@ static struct client *make_room(struct server *s, const struct asker *asker)
 		return client;
 	if (!silent)
 		return NULL;
-	complain(s, silent, "it asked for nothing, and others wait");
+	complain(s, silent, "it sent no request, and other clients wait");
 	leave(s, silent);
 	return silent->state == CLIENT_NONE ? silent : NULL;
 }
@@ -487,7 +487,7 @@ static void step(struct server *s, struct client *client)
 		} else if (client->speaks) {
 			client->state = CLIENT_DELAYED;
 		} else if (time_mono_ns() >= client->since_ns + CLIENT_PATIENCE) {
-			complain(s, client, "it asked for nothing");
+			complain(s, client, "it sent no request");
 			leave(s, client);
 		}
 		break;

@@ -182,7 +182,7 @@ static void reload(struct daemon *d)
 	if (!err)
 		err = take_options(d, &now);
 	if (err)
-		log_err("config: %s: what was in force stays", err_str(err));
+		log_err("config: %s: the previous options stay", err_str(err));
 	options_fini(&now);
 	publish_options(d);
 	tell_manager("READY=1");

@@ -57,7 +57,7 @@ static int put_ticks_last(struct session *s)
 		if (!event_is_ticks(&e[0]))
 			continue;
 		if (event_is_ticks(&e[1])) {
-			log_err("session: ticks were asked for twice");
+			log_err("session: the event ticks was given twice");
 			return -EINVAL;
 		}
 		e[0] = e[1];

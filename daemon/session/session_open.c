@@ -348,7 +348,7 @@ static void start_newprogram(struct session *s)
 		return;
 	err = newprogram_open(s->epoll_fd, &s->newprogram);
 	if (err)
-		log_info("session: the kernel does not tell of new programs: %s",
+		log_info("session: the kernel does not report new programs: %s",
 			 err_str(err));
 }
 

@@ -101,11 +101,12 @@ int compiler_profile_choose(struct compiler_profile *f)
 			b = &f->build[i];
 	}
 	if (!b) {
-		log_err("%s: addresses are of one build, and there are %zu%s: say "
-			"which "
-			"with --to=FILE, or by --epoch",
+		log_err("%s: this format needs one build, and there are %zu%s: name "
+			"one "
+
+			"with --to=FILE, or choose its epochs with --epoch",
 			f->build->image.desc.name, f->nr_builds,
-			f->to ? ", none of them that of --to" : "");
+			f->to ? ", none of them the file of --to" : "");
 		return -CPI_ETOOMANY;
 	}
 	err = image_cache_get(explainer_scope(f->x)->images, &b->image, &f->im);

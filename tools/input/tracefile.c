@@ -45,7 +45,7 @@ static int read_pieces(struct unpack *u, const char *path, struct tip *t,
 	if (!err && *tr)
 		err = trace_end(*tr);
 	if (err == -ENOTSUP)
-		log_err("%s: records of cycles do not tell of instructions: say a log "
+		log_err("%s: records of cycles have no instructions: give a log "
 			"in "
 			"Kanata's or O3PipeView's format",
 			path);
