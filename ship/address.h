@@ -2,18 +2,18 @@
 /*
  * address.h - addresses of shipments, so that each epoch counts once in the store
  *
- * The same way on every version of ClickHouse, which has neither transactions nor
- * unique keys: rows are inserted and read back, and a later read sees every earlier
- * insert.
+ * ClickHouse has neither transactions nor unique keys. So on every version rows are
+ * inserted and read back; a later read sees every earlier insert.
  *
- * I1  An address (host, at, nr) is used for one attempt of one shipper. Who reads back
- *     another one's lot at its address takes another address.
- * I2  Rows count once the epoch's row is there, which is inserted last. A failure of
- * any insert, or an answer that is missing, leaves rows that nobody reads, and the
- * epoch is shipped again at another address. I3  Of complete shipments of a run, one
- * whose flushes another one also has becomes void. So an epoch that was rolled up after
- * a part of it was shipped replaces that part, and of two equal ones the lower address
- * stays.
+ * I1  An address (host, at, nr) is used for one attempt of one shipper. If a shipper
+ *     reads back the random number of another one at its address, it takes another
+ *     address.
+ * I2  The row in table epoch is inserted last; only with it the other rows of the
+ *     shipment count. If an insert fails, or an answer is missing, the rows stay
+ *     without it and are never read, and the epoch is shipped again at another address.
+ * I3  If another complete shipment of the run has all flushes of a shipment, the latter
+ *     becomes void. So an epoch that was rolled up after a part of it was shipped
+ *     replaces that part; of two equal ones the one with the lower address stays.
  */
 #ifndef CPI_SHIP_ADDRESS_H
 #define CPI_SHIP_ADDRESS_H
@@ -24,21 +24,25 @@
 #include "db/clickhouse/store.h"
 #include "ship/rows.h"
 
-/* The number of a host's name; one is taken if it has none. */
+/* Gets the number of a host; takes a new one if the host has none. */
 int ship_host_number(struct ch_store *s, const char *name, uint32_t *number);
 
 /* Takes an address for each epoch. */
 int ship_take_addresses(struct ch_store *s, struct ship_epoch *e, size_t nr);
 
-/* Inserts the rows of table epoch, but of damaged ones: the shipments are complete. */
+/*
+ * Inserts the rows of table epoch, except those of damaged epochs. After that the
+ * shipments are complete.
+ */
 int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr);
 
 /*
- * Makes void what I3 says, of one run of a host, among what reaches flush first. Adds
- * the number of shipments that became void to *nr_void.
+ * Makes shipments of one run void as I3 says, among those that reach the flush first.
+ * Adds their number to *nr_void.
  */
 struct ship_run {
-	const char *host; /* its name: two may have taken a number at once */
+	const char *host; /* the host's name, because two hosts may have taken one
+			     number at the same time */
 	const char *boot_id;
 	uint64_t run_from_ns;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * contained.h - which shipments of a run have no flush that another one lacks
+ * contained.h - finds shipments of a run whose flushes are all in another shipment
  *
  * A shipment's flushes may have holes: an hour that was rolled up lacks the minutes of
  * an epoch with a label in its middle.
@@ -19,11 +19,11 @@ struct flushes {
 
 struct shipment {
 	uint64_t host, at, nr; /* its address */
-	size_t from, to;       /* its places in flushes: from <= i < to */
+	size_t from, to;       /* its indexes in flushes: from <= i < to */
 	bool contained;
 };
 
-/* All 0 at the beginning. */
+/* Starts as { 0 }. */
 struct shipments {
 	struct shipment *shipment;
 	size_t nr;
@@ -34,15 +34,16 @@ struct shipments {
 void shipments_fini(struct shipments *list);
 
 /*
- * Adds flushes to a shipment. Those of an address are added one after another, in
- * order; equal ones count once. -EINVAL for flushes that are none. -ENOMEM.
+ * Adds flushes to a shipment. The flushes of one address must be added one after
+ * another, in order; equal ones count once. Returns 0, -EINVAL for invalid flushes, or
+ * -ENOMEM.
  */
 int shipments_add(struct shipments *list, uint64_t host, uint64_t at, uint64_t nr,
 		  const struct flushes *flushes);
 
 /*
- * Sorts the shipments, and marks those whose flushes are all among those of one other.
- * Of equal ones the lowest address is not marked.
+ * Sorts the shipments, and marks those whose flushes are all in one other shipment. Of
+ * equal shipments the one with the lowest address is not marked.
  */
 void shipments_mark(struct shipments *list);
 

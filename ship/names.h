@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names.h - what rows of a store refer to: images, streams, contexts; names and code
+ * names.h - sends what rows refer to: images, streams, contexts; names and code
  *
- * Each is sent once by a process, unless it was forgotten. The store keeps one of equal
- * rows. Parts of captures of an image come from any machine, and the store is asked
- * which it has. So symbols travel once, and not once for each machine.
+ * A process sends each of them once, unless it had to forget that. The store keeps only
+ * one of equal rows. Parts of captures of an image may come from any machine; the
+ * shipper asks the store which parts it has. So symbols are sent once, not once for
+ * each machine.
  */
 #ifndef CPI_SHIP_NAMES_H
 #define CPI_SHIP_NAMES_H

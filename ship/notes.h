@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * notes.h - marks and gaps: what a machine notes beside epochs
+ * notes.h - sends marks and gaps
  *
- * Each is sent once while cpi-ship runs, whenever it was noted and whatever time it is
- * of: a mark may be set while cpid is down, or for a time in the past. After a restart
- * all are sent again. The store keeps one of equal rows.
+ * Each is sent once while cpi-ship runs, whatever its time is: a mark may be set while
+ * cpid does not run, or for a time in the past. After a restart all are sent again. The
+ * store keeps only one of equal rows.
  */
 #ifndef CPI_SHIP_NOTES_H
 #define CPI_SHIP_NOTES_H
@@ -18,8 +18,8 @@ struct ship_notes *ship_notes_new(void); /* NULL when out of memory */
 void ship_notes_free(struct ship_notes *n);
 
 /*
- * Sends what is new. 0, or an error of the database or of store.h, logged; then nothing
- * is known to be sent.
+ * Sends new marks and gaps. Returns 0, or an error of the database or of store.h,
+ * logged; then all of them are sent again later.
  */
 int ship_notes_send(struct ship_notes *n, struct db *db, struct ch_store *store);
 

@@ -19,17 +19,17 @@ struct ship_options {
 	struct ship_origin origin;
 	const char *metrics; /* a file, or NULL */
 	uint64_t every_ns;
-	uint64_t rate;                    /* bytes a second; 0: any */
+	uint64_t rate;                    /* bytes per second; 0: no limit */
 	double budget;                    /* percent of one CPU */
-	bool once;                        /* ship what is due, and end */
+	bool once;                        /* ship the complete epochs, and end */
 	bool check;                       /* only check the options */
 	char *own_metrics;                /* the default of metrics */
-	struct service_settings settings; /* whose values the texts above are */
+	struct service_settings settings; /* owns the texts above */
 };
 
 /*
- * Fills *o, as service_options_read() does with the section [cpi-ship]. Without a
- * store, $CPI_STORE is it. ship_options_fini() is due in each case.
+ * Fills in *o with service_options_read(), from the section [cpi-ship]. The default of
+ * store is $CPI_STORE. Call ship_options_fini() also after a failure.
  */
 int ship_options_read(int argc, char **argv, struct ship_options *o);
 void ship_options_fini(struct ship_options *o);
@@ -38,8 +38,8 @@ void ship_options_fini(struct ship_options *o);
 const struct service_program *ship_options_program(void);
 
 /*
- * Takes the values that can change while it runs from now, which is left to be freed. 0
- * or a negative error; then some texts of o are no longer there.
+ * Takes from now the values that can change while cpi-ship runs; the caller still frees
+ * now. Returns 0 or a negative error; then some texts of o are invalid.
  */
 int ship_options_take(struct ship_options *o, struct ship_options *now);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rows.h - the rows of an epoch, as a store takes them
+ * rows.h - converts an epoch to rows of a store
  */
 #ifndef CPI_SHIP_ROWS_H
 #define CPI_SHIP_ROWS_H
@@ -13,31 +13,32 @@
 
 #define SHIP_MAX_TABLES 16
 
-/* Where an epoch's rows are in the store. */
+/* The address of an epoch's rows in the store. */
 struct ship_address {
 	uint32_t host, at; /* at: seconds since 1970 */
 	uint16_t nr;
 };
 
-/* What tells this machine's epochs from others: NULL or "" where it was not said. */
+/* The configured origin of this machine's epochs. Members are NULL or "" if not set. */
 struct ship_origin {
 	const char *cluster, *machine, *release;
 	const char *host; /* the machine's name, instead of that in the database */
 };
 
-/* An epoch that is complete, as the database has it. */
+/* A complete epoch of the database. */
 struct ship_epoch {
 	int64_t id, run;
 	struct ship_address address;
 	char *label;
-	char *machine, *release; /* its origin; the cluster is the machine's */
+	char *machine,
+		*release; /* its origin; the cluster is that of struct ship_origin */
 	uint64_t from_ns, to_ns, uncertainty_ms;
 	uint64_t run_from_ns, run_to_ns, run_state;
 	struct platform_desc platform; /* its texts belong to the epoch */
 	uint64_t first_flush, last_flush;
 	uint64_t received, stored, lost; /* of the epoch's flushes */
 	uint64_t nr_rows;                /* of profiles */
-	bool damaged;                    /* it cannot be shipped */
+	bool damaged; /* it cannot be shipped, because it is damaged */
 };
 
 void ship_epoch_fini(struct ship_epoch *e);
@@ -52,13 +53,13 @@ size_t ship_rows_bytes(const struct ship_rows *r);
 void ship_rows_fini(struct ship_rows *r);
 
 /*
- * Appends the rows of e behind its address, and counts those of profiles. The caller
- * has begun a transaction. -EAGAIN if the epoch changed since it was found: then try
- * again later. -CPI_ECORRUPT, logged, for a profile that is damaged.
+ * Appends the rows of e, each after its address, and counts those of profiles. The
+ * caller has begun a transaction. Returns 0; -EAGAIN if the epoch has changed since it
+ * was found (try again later); or -CPI_ECORRUPT, logged, for a damaged profile.
  */
 int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out);
 
-/* Appends what the current row of a statement has, by types (rowbinary.h). */
+/* Appends the current row of a statement; types are those of rowbinary.h. */
 struct sqlite3_stmt;
 void ship_rows_put(struct sqlite3_stmt *st, const char *types, struct buf *out);
 

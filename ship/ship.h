@@ -2,10 +2,10 @@
 /*
  * ship.h - ships a machine's complete epochs to a store, each exactly once
  *
- * The database is the spool: the shipper keeps nothing, and asks the store at its start
- * up to which flush of each run it has the epochs. An epoch that retention rolled up
- * meanwhile is shipped as what it is now. Flushes that are gone before they were
- * shipped are counted in table dropped.
+ * Epochs wait in the database. The shipper stores nothing itself: at its start it asks
+ * the store up to which flush of each run the store has epochs. If retention rolled up
+ * an epoch meanwhile, the merged epoch is shipped. Flushes that were removed before
+ * they were shipped are listed in table dropped.
  */
 #ifndef CPI_SHIP_SHIP_H
 #define CPI_SHIP_SHIP_H
@@ -16,7 +16,10 @@
 #include "db/clickhouse/store.h"
 #include "ship/rows.h"
 
-/* An insert has the rows of at most so many epochs, and of one beyond so many bytes. */
+/*
+ * Limits of one insert: the number of epochs, and the bytes after which no further
+ * epoch is added.
+ */
 #define SHIP_MAX_EPOCHS 512
 #define SHIP_MAX_BYTES  (64u << 20)
 
@@ -27,15 +30,14 @@ struct ship_stats {
 
 struct shipper;
 
-/* The store and the texts of told must outlive it. NULL when out of memory. */
+/* The store and the texts of told must outlive the shipper. NULL when out of memory. */
 struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
 			    struct ch_store *store);
 void shipper_free(struct shipper *s); /* accepts NULL */
 
 /*
- * Ships some of the epochs that are due. *nr is their number, 0 if there are none.
- * After an error nothing is known to be shipped; it can be called again. Errors are
- * logged.
+ * Ships some of the complete epochs. *nr is their number, 0 if there are none. After an
+ * error it is not known which were shipped; call it again. Errors are logged.
  */
 int shipper_step(struct shipper *s, size_t *nr);
 

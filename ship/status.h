@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * status.h - how shipping is: as metrics, and as a line for the service manager
+ * status.h - the state of shipping, as metrics and as a line for the service manager
  */
 #ifndef CPI_SHIP_STATUS_H
 #define CPI_SHIP_STATUS_H
@@ -18,11 +18,14 @@ struct ship_status {
 	uint64_t started_ns; /* wall clock, as those below */
 	uint64_t failing_ns; /* the first failure since the last success, or 0 */
 	uint64_t success_ns; /* the last success, or 0 */
-	/* Nothing that was complete waited then; when it started, before it knows. */
+	/*
+	 * The last time at which no complete epoch was waiting; at first, the time of
+	 * the start.
+	 */
 	uint64_t level_ns;
 };
 
-/* Takes the end of an attempt. nr: how many epochs it shipped, if err is 0. */
+/* Notes the result of an attempt. nr is the number of shipped epochs, if err is 0. */
 void ship_status_note(struct ship_status *s, int err, size_t nr);
 
 /* Appends all numbers as text for Prometheus: cpi_ship_…. 0 or -ENOMEM. */

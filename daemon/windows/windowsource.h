@@ -61,8 +61,8 @@ struct windowsource_ops {
 	 */
 	void (*randomise)(struct windowsource *ws, const uint64_t *received);
 	/*
-	 * The grace period: returns 0 when all windows that were under way have ended,
-	 * and new ones see all earlier writes; or -errno.
+	 * The grace period: waits until all windows that began before the call have
+	 * ended. Later ones see all earlier writes. Returns 0 or -errno.
 	 */
 	int (*synchronize)(const struct windowsource *ws);
 	/* Calls take with each record. 0 or -errno. */

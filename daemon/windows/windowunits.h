@@ -36,19 +36,20 @@ struct windowpages_owner {
 	uint32_t number; /* index in the BPF program's process table; for the caller */
 	uint32_t tgid;
 	uint64_t start_ns; /* of the incarnation */
-	uint32_t uid;      /* whose account pays for it */
+	uint32_t uid;      /* the user to whom the entries are charged */
 };
 
 struct unit_group;
 
 struct unit {
-	struct hnode node;              /* by image, offset and size */
-	struct known_image *image;      /* NULL: it was made at run time */
-	struct windowpages_owner owner; /* of code made at run time; tgid 0: nobody's */
+	struct hnode node;         /* by image, offset and size */
+	struct known_image *image; /* NULL: it was made at run time */
+	struct windowpages_owner
+		owner;   /* owner of code made at run time; tgid 0: none */
 	bool used;       /* requested since windowpages_begin_private() */
 	uint64_t offset; /* an address, if it was made at run time */
 	uint32_t first, nr_pages;
-	uint32_t nr_live;            /* that are translated */
+	uint32_t nr_live;            /* pages that are translated */
 	struct unit *next;           /* in the group that it is in, or of free ones */
 	struct unit_group *payer[2]; /* the process, and the user */
 };
