@@ -30,8 +30,8 @@ struct confine_limits {
 
 /*
  * Call it in a child before exec; the limits stay after exec. Without Landlock (before
- * Linux 5.13) the child can write files as its user's rights allow. Returns 0 or
- * -errno.
+ * Linux 5.13, or where a container's filter refuses it) the child can write files as
+ * its user's rights allow. Returns 0 or -errno.
  */
 int confine_self(const struct confine_limits *limits);
 

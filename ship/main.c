@@ -332,7 +332,13 @@ static int prepare(struct ship *s)
 	if (*s->published.folder)
 		limits.folder[1] = s->published.folder;
 	s->signals = signals_open();
-	return s->signals < 0 ? s->signals : confine_self(&limits);
+	if (s->signals < 0)
+		return s->signals;
+	err = confine_self(&limits);
+	if (err)
+		log_err("confinement: refused: see SystemCallFilter= of the unit, or "
+			"the seccomp profile of the container");
+	return err;
 }
 
 static void tell_ready(struct ship *s)

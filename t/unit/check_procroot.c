@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "daemon/os/procroot.h"
-#include "t/unit/openat2.h"
+#include "t/unit/refuse_call.h"
 
 static char folder[64];
 
@@ -150,7 +150,7 @@ END_TEST
 
 START_TEST(without_openat2_as_well)
 {
-	remove_openat2();
+	refuse_call(SYS_openat2, ENOSYS);
 	check_all();
 	ck_assert(!procroot_can_peek());
 }
@@ -165,7 +165,7 @@ START_TEST(below_the_root_of_another_process)
 	pid = start_inside();
 	check_files(pid, "");
 	ck_assert(!procroot_is_ours(pid));
-	remove_openat2();
+	refuse_call(SYS_openat2, ENOSYS);
 	check_files(pid, "");
 	end(pid);
 }

@@ -8,7 +8,7 @@ UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_bran
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text t/unit/check_top
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
-EXTRA_DIST += t/unit/openat2.h t/unit/random.h t/unit/unit.h t/unit/unit_images.h
+EXTRA_DIST += t/unit/random.h t/unit/refuse_call.h t/unit/unit.h t/unit/unit_images.h
 
 t_unit_check_arena_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_arena_LDADD = $(UNIT_LDADD)
@@ -183,6 +183,10 @@ t_unit_check_procroot_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_procroot_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_openfiles_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_openfiles_LDADD = $(DAEMON_UNIT_LDADD)
+check_PROGRAMS += t/unit/check_confine
+QUICK_TESTS += t/unit/check_confine
+t_unit_check_confine_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_confine_LDADD = $(UNIT_LDADD)
 check_PROGRAMS += t/unit/check_branches t/unit/check_spefeed t/unit/check_spelive
 QUICK_TESTS += t/unit/check_branches t/unit/check_spefeed t/unit/check_spelive
 t_unit_check_branches_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * openat2.h - a process that has no openat2(): as in a unit with RestrictSUIDSGID=, and
- * on old kernels
+ * refuse_call.h - a process that lacks a system call: as under the filter of a unit or
+ * of a container's runtime, and on old kernels
  */
-#ifndef CPI_T_UNIT_OPENAT2_H
-#define CPI_T_UNIT_OPENAT2_H
+#ifndef CPI_T_UNIT_REFUSE_CALL_H
+#define CPI_T_UNIT_REFUSE_CALL_H
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -16,12 +16,12 @@
 #include "t/unit/unit.h"
 
 /* For the rest of this process's life. */
-static inline void remove_openat2(void)
+static inline void refuse_call(unsigned int nr, unsigned int error)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { NR(code), code };
