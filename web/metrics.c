@@ -75,7 +75,8 @@ void metrics_put(const struct server *s, struct buf *out)
 	put(out, "reports_failed_total", "counter",
 	    "Of these, that took too long or too much memory.", s->jobs.nr_failed);
 	put(out, "reports_cancelled_total", "counter",
-	    "Reports that were cancelled because no client waited for them.", s->jobs.nr_cancelled);
+	    "Reports that were cancelled because no client waited for them.",
+	    s->jobs.nr_cancelled);
 	put(out, "reports_refused_total", "counter",
 	    "Questions that were refused because too many waited.", s->jobs.nr_refused);
 	put(out, "logins_failed_total", "counter", "Passwords that were wrong.",
