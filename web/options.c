@@ -96,7 +96,7 @@ static const struct service_option records[] = {
 	{ "jobs", 0, "N", NULL, SERVICE_RELOADS, set_jobs, "make at most N reports at a time", AT(server.jobs.max_running) },
 	{ "patience", 0, "SECONDS", "60", SERVICE_RELOADS, set_patience, "end a report that takes longer", AT(server.jobs.patience_s) },
 	{ "memory", 0, "SIZE", "2G", SERVICE_RELOADS, set_size, "end a report that takes more memory", AT(server.jobs.max_memory) },
-	{ "cache", 0, "SIZE", "32M", SERVICE_RELOADS, set_size, "keep so many bytes of answers", AT(server.cache_bytes) },
+	{ "cache", 0, "SIZE", "32M", SERVICE_RELOADS, set_size, "keep at most this many bytes of answers", AT(server.cache_bytes) },
 	{ "ship-metrics", 0, "FILE", SHIP_METRICS, SERVICE_RELOADS, service_set_text, "the metrics of cpi-ship, which /metrics has as well", AT(server.ship_metrics) },
 	{ "cpi", 0, "PATH", CPI_PROGRAM, SERVICE_RELOADS, set_program, "the program that makes the reports", AT(server.jobs.cpi) },
 	SERVICE_OPTION_HELP,
