@@ -4,7 +4,7 @@
 # capabilities, AppArmor's profile is parsed, SELinux's module compiles.
 . "$srcdir/t/tap.sh"
 deploy=$srcdir/deploy unit=$srcdir/daemon/cpid.service.in
-plan 23
+plan 24
 
 # wrong PATTERN REPLACEMENT: what the checker says of a changed DaemonSet.
 wrong()
@@ -82,6 +82,15 @@ if command -v checkmodule >/dev/null && command -v semodule_package >/dev/null; 
 else
 	skip 6 'checkmodule is missing'
 fi
+
+# A process that may gain no privileges enters another domain only by this permission.
+for service in daemon/cpid web/cpi-web ship/cpi-ship; do
+	domain=$(basename "$service" | tr - _)
+	! grep -q '^NoNewPrivileges=yes' "$srcdir/$service.service.in" ||
+		grep -q "^allow init_t ${domain}_t:process2 .*nnp_transition" "$deploy/selinux/$domain.te" ||
+		echo "$domain"
+done >missing
+is "$(cat missing)" '' "SELinux lets each service enter its domain with the unit's NoNewPrivileges="
 
 # units SECTION NAME: the units that a section of the specification names for a package.
 units()
