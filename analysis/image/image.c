@@ -343,21 +343,60 @@ static bool has_symtab(const struct elffile *f)
 	return elffile_section(f, ".symtab", &shdr);
 }
 
-static int load_symbols(struct image *im)
+static uint64_t to_ns(const struct timespec *ts)
 {
-	struct elffile *others[2] = { NULL, NULL };
+	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
+}
+
+/* Fills out from f, which may be NULL. Returns false if f is not a file. */
+static bool find_origin(const struct elffile *f, struct image_origin *out)
+{
+	struct stat st;
+
+	if (!f)
+		return true;
+	if (f->fd < 0 || fstat(f->fd, &st))
+		return false;
+	*out = (struct image_origin){ st.st_dev, st.st_ino, (uint64_t)st.st_size,
+				      to_ns(&st.st_mtim), to_ns(&st.st_ctim) };
+	return true;
+}
+
+/* Reads the symbols of the file, its debug file and what it has compressed in it. */
+static int read_symbols(struct image *im)
+{
+	struct elffile *others[2] = { im->debug, NULL };
 	int err = 0;
 
-	if (!has_symtab(im->elf)) {
-		err = find_debug(im);
-		if (!err && !im->debug)
-			err = debugfile_unpack(im->elf, &im->unpacked);
-		if (err && err != -ENOENT)
-			return err;
-		others[0] = im->debug;
-		others[1] = im->unpacked;
-	}
+	if (!im->debug && !has_symtab(im->elf))
+		err = debugfile_unpack(im->elf, &im->unpacked);
+	if (err && err != -ENOENT)
+		return err;
+	others[1] = im->unpacked;
 	return elfsyms_load(im->elf, others, 2, &im->symbols);
+}
+
+static int load_symbols(struct image *im)
+{
+	const struct image_search *kept =
+		im->search && im->search->recall ? im->search : NULL;
+	struct image_origin origin[2] = { 0 };
+	int err = has_symtab(im->elf) ? 0 : find_debug(im);
+
+	if (err)
+		return err;
+	if (kept &&
+	    (!find_origin(im->elf, &origin[0]) || !find_origin(im->debug, &origin[1])))
+		kept = NULL;
+	if (kept) {
+		err = kept->recall(kept->kept, &im->desc, origin, &im->symbols);
+		if (!err || err == -ENOMEM)
+			return err ? err : symtab_build(&im->symbols);
+	}
+	err = read_symbols(im);
+	if (!err && kept)
+		kept->keep(kept->kept, &im->desc, origin, &im->symbols);
+	return err;
 }
 
 /* From success on, f belongs to the image. */

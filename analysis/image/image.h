@@ -78,6 +78,13 @@ int image_open(const struct image_desc *desc, const char *path, struct image **o
 int image_open_fd(const struct image_desc *desc, int fd, const char *path,
 		  struct image **out);
 
+/* Which file procedures were read from, and its state then. Zeros: there is none. */
+struct image_origin {
+	uint64_t device, inode, size, mtime_ns, ctime_ns;
+};
+
+struct symtab;
+
 /* Additional places for debug files, besides the image's folder and /usr/lib/debug. */
 struct image_search {
 	const char *directory; /* has the structure of /usr/lib/debug, and is searched
@@ -88,6 +95,17 @@ struct image_search {
 	 */
 	int (*fetch)(void *ctx, const uint8_t *id, size_t id_size);
 	void *ctx;
+	/*
+	 * The procedures of an image that were kept: recall() fills the empty table,
+	 * and returns 0, -ENOMEM, or another -errno, after which they are read, and
+	 * keep() is called. They were read from the file and its debug file. NULL:
+	 * nothing is kept.
+	 */
+	int (*recall)(void *kept, const struct image_desc *desc,
+		      const struct image_origin origin[2], struct symtab *t);
+	void (*keep)(void *kept, const struct image_desc *desc,
+		     const struct image_origin origin[2], const struct symtab *t);
+	void *kept;
 };
 
 /* The same with additional places; search must outlive the image. */

@@ -70,6 +70,17 @@ int symtab_add_named(struct symtab *t, const struct symtab_entry *e, const char 
 	return symtab_add(t, &named);
 }
 
+int symtab_adopt(struct symtab *t, struct symtab_entry *entry, size_t nr, char *names)
+{
+	if (GROW(t->owned, t->nr_owned))
+		return -ENOMEM;
+	t->owned[t->nr_owned++] = names;
+	t->entry = entry;
+	t->nr_entries = nr;
+	t->changed = true;
+	return 0;
+}
+
 static size_t underscores(const char *name)
 {
 	return strspn(name, "_");
@@ -98,6 +109,17 @@ static int compare_entries(const void *a, const void *b)
 	if (nx != ny)
 		return nx > ny ? -1 : 1;
 	return strcmp(x->raw, y->raw);
+}
+
+/* They are if they were kept from an earlier run. */
+static bool are_sorted(const struct symtab *t)
+{
+	size_t i = 1;
+
+	while (i < t->nr_entries &&
+	       compare_entries(&t->entry[i - 1], &t->entry[i]) <= 0)
+		i++;
+	return i >= t->nr_entries;
 }
 
 static uint64_t end_of(const struct symtab_entry *e)
@@ -161,7 +183,8 @@ int symtab_build(struct symtab *t)
 	if (!t->changed)
 		return 0;
 	drop_procs(t);
-	qsort(t->entry, t->nr_entries, sizeof(*t->entry), compare_entries);
+	if (!are_sorted(t))
+		qsort(t->entry, t->nr_entries, sizeof(*t->entry), compare_entries);
 	t->proc = calloc(t->nr_entries, sizeof(*t->proc));
 	range = calloc(t->nr_entries, sizeof(*range));
 	if (!t->proc || !range) {

@@ -63,6 +63,13 @@ int symtab_add(struct symtab *t, const struct symtab_entry *e);
 int symtab_add_named(struct symtab *t, const struct symtab_entry *e, const char *prefix,
 		     const char *name, const char *suffix);
 
+/*
+ * Fills the empty table with entries whose names are in `names`. There must be room for
+ * the next power of two of entries (GROW()). Takes over both arrays, unless it returns
+ * -ENOMEM; else it returns 0.
+ */
+int symtab_adopt(struct symtab *t, struct symtab_entry *entry, size_t nr, char *names);
+
 /* Symbols given out before are gone. Returns 0 or -ENOMEM. */
 int symtab_build(struct symtab *t);
 

@@ -27,6 +27,7 @@
 #include "db/core/captures.h"
 #include "db/profile/pack.h"
 #include "decode/elfid.h"
+#include "report/select/symbolfile.h"
 
 #define MAX_OPEN 8 /* unless more are asked for */
 
@@ -48,6 +49,7 @@ struct image_cache {
 	enum image_warnings warn;
 	uint64_t clock;
 	struct image_search search;
+	bool symbols_written;  /* for symbolfile_limit() */
 	struct remote *remote; /* NULL: no server is asked */
 };
 
@@ -62,6 +64,9 @@ struct image_cache *image_cache_new(struct db *db, enum machine machine,
 	cache->machine = machine;
 	cache->warn = warn;
 	cache->max_open = MAX_OPEN;
+	cache->search.recall = symbolfile_recall;
+	cache->search.keep = symbolfile_keep;
+	cache->search.kept = &cache->symbols_written;
 	return cache;
 }
 
@@ -111,6 +116,8 @@ void image_cache_free(struct image_cache *cache)
 	}
 	hmap_fini(&cache->map);
 	remote_close(cache->remote);
+	if (cache->symbols_written)
+		symbolfile_limit();
 	free(cache);
 }
 

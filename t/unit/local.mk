@@ -36,6 +36,10 @@ t_unit_check_table_LDADD = $(UNIT_LDADD)
 t_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_text_LDADD = tools/libtools.a report/libreport.a $(UNIT_LDADD)
 t_unit_check_top_CFLAGS = $(UNIT_CFLAGS)
+check_PROGRAMS += t/unit/check_symbolfile
+QUICK_TESTS += t/unit/check_symbolfile
+t_unit_check_symbolfile_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_symbolfile_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
 t_unit_check_top_LDADD = tools/libtools.a report/libreport.a analysis/libanalysis.a \
 	db/libstore.a db/libdb.a $(UNIT_LDADD) $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(NETTLE_LIBS)
 

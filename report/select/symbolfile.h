@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbolfile.h - the procedures of files, kept between runs
+ *
+ * Most of the time of a report is for reading and sorting symbols and frame
+ * descriptions of programs that do not change. So they are kept in a file for each
+ * program (cachefile.h), at most 64 MiB for all. It is used while program and debug
+ * file have the same device, inode, size and times of change.
+ */
+#ifndef CPI_REPORT_SYMBOLFILE_H
+#define CPI_REPORT_SYMBOLFILE_H
+
+#include "analysis/image/image.h"
+
+/* As the members recall and keep of struct image_search. ctx is a bool: it is set if a
+ * file was written, and symbolfile_limit() is due. */
+int symbolfile_recall(void *ctx, const struct image_desc *desc,
+		      const struct image_origin origin[2], struct symtab *t);
+void symbolfile_keep(void *ctx, const struct image_desc *desc,
+		     const struct image_origin origin[2], const struct symtab *t);
+
+/* Removes old files if there are too many. */
+void symbolfile_limit(void);
+
+#endif
