@@ -155,7 +155,7 @@ import json, sys
 
 report = json.load(sys.stdin)
 assert list(report) == ["epochs", "marks", "streams", "attribution", "rows", "idle",
-                        "unknown", "losses"]
+                        "unknown", "losses", "left_out"]
 for row in report["rows"]:
     assert list(row)[:3] == ["samples", "time_ns", "percent"], row
     assert {"procedure", "image", "build_id"} <= set(row), row
