@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,11 +67,20 @@ static int print_rows(const struct options *o, struct top *t)
 	return err;
 }
 
+/* Samples are a random number: their time may be more than that of the CPUs. */
+static double busy_cpus(const struct top *t, const struct top_facts *facts)
+{
+	const size_t slot = top_slot(t, 0);
+	const double sampled_ns = t->busy[slot] + t->idle[slot];
+	const double all_ns = fmax(facts->elapsed_ns * facts->nr_cpus, sampled_ns);
+
+	return all_ns > 0 ? facts->nr_cpus * t->busy[slot] / all_ns : 0;
+}
+
 static int print_look(const struct options *o, struct top *t,
 		      const struct top_facts *facts)
 {
 	char now[TIME_TEXT_SIZE];
-	const size_t slot = top_slot(t, 0);
 	const char *missing;
 	int err;
 
@@ -78,9 +88,8 @@ static int print_look(const struct options *o, struct top *t,
 		 "%llu lost",
 		 facts->host, time_format(time_real_ns(), now),
 		 (unsigned long long)facts->nr_samples, facts->event,
-		 facts->elapsed_ns / NSEC_PER_SEC,
-		 facts->elapsed_ns > 0 ? t->busy[slot] / facts->elapsed_ns : 0,
-		 facts->nr_cpus, (unsigned long long)facts->nr_lost);
+		 facts->elapsed_ns / NSEC_PER_SEC, busy_cpus(t, facts), facts->nr_cpus,
+		 (unsigned long long)facts->nr_lost);
 	if (*facts->stale)
 		out_line("(%s)", facts->stale);
 	err = print_rows(o, t);

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <locale.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -95,7 +96,9 @@ static void put_facts(const struct screen *s)
 {
 	const struct top_facts *f = &s->facts;
 	const size_t slot = top_slot(&s->top, 0);
-	const double cpus_ns = f->elapsed_ns * f->nr_cpus;
+	const double sampled_ns = s->top.busy[slot] + s->top.idle[slot];
+	/* Samples are a random number: their time may be more than that of the CPUs. */
+	const double cpus_ns = fmax(f->elapsed_ns * f->nr_cpus, sampled_ns);
 	char now[TIME_TEXT_SIZE];
 	const char *missing = top_feed_missing(f, s->by);
 	struct buf b = { 0 };
