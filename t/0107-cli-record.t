@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 63
+plan 66
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -74,6 +74,23 @@ like "$(cat err)" "script: interpreter $PWD/gone: No such file" \
 : >gone
 cpi record -o b.db -- ./caller 2>err
 is "$?" 126 "a script whose interpreter cannot be run gives status 126"
+# The C compiler is not needed to run a program: any of this build will do.
+echo 'int main(void) { return 0; }' >loaded.c
+if ${CC:-cc} -Wl,--dynamic-linker="$PWD/lost" -o loaded loaded.c 2>err &&
+	[ "$(od -An -tu1 -j4 -N1 loaded | tr -d ' ')" = 2 ]; then
+	cpi record -o b.db -- ./loaded 2>err
+	is "$?" 127 "a program whose loader does not exist gives status 127"
+	like "$(cat err)" "./loaded: loader $PWD/lost: No such file" "the message names the loader"
+else
+	skip 2 "no compiler that makes 64-bit programs with another loader"
+fi
+if [ -e loaded ] && [ -z "$(ls /proc/sys/fs/binfmt_misc 2>/dev/null | grep -vx -e register -e status)" ]; then
+	printf '\376\176' | dd of=loaded bs=1 seek=18 conv=notrunc 2>/dev/null
+	cpi record -o b.db -- ./loaded 2>err
+	is "$?" 126 "a program of another machine gives status 126"
+else
+	skip 1 "programs of other machines may run here"
+fi
 is "$(cpi epoch list --db b.db)" "$(cat before)" \
 	"a command that cannot be run adds no epoch"
 printf '#!/bin/sh\ntouch ran_script\n' >script

@@ -38,14 +38,18 @@
 #include "report/select/client.h"
 #include "report/select/select.h"
 #include "tools/commands.h"
+#include "tools/input/program.h"
 #include "tools/input/replay.h"
 #include "tools/write/report.h"
 
 #define SAMPLES_HZ 1000.0
 #define WINDOWS_HZ 100.0 /* more than cpid takes, because commands are short */
 
-/* Windows begin then, unless they were asked for: to load them takes half a second. */
-#define WINDOWS_AFTER_NS (200 * NSEC_PER_MSEC)
+/*
+ * Windows begin after so much time (of a command: CPU time), unless they were asked
+ * for: to load them takes half a second.
+ */
+#define WINDOWS_AFTER_NS (1500 * NSEC_PER_MSEC)
 #define CAPTURE_S        120 /* how long the capture of code and names may take at the end */
 
 /* Samples per stack: a stack of each kind costs about as much as so many samples. */
@@ -53,9 +57,6 @@
 #define SAMPLES_PER_DWARF_STACK 10.0
 
 /* The exit statuses of shells. */
-#define SCRIPT_HEAD  256 /* bytes that the kernel reads of a script */
-#define SCRIPT_DEPTH 5   /* interpreters that are scripts, before it gives up */
-
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND  127
 #define EXIT_SIGNAL     128
@@ -92,92 +93,6 @@ static int exec_failed(const char *name, int err)
 {
 	log_err("%s: %s", name, err_str(err));
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
-}
-
-/* Whether a file can be executed; its interpreter is not looked at. */
-static int check_file(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
-		return -errno;
-	return S_ISREG(st.st_mode) ? 0 : -EACCES;
-}
-
-/*
- * Reads the interpreter that a script names in its first line, as execve(2) does: up to
- * SCRIPT_HEAD bytes. Leaves out empty if the file is no script or cannot be read.
- */
-static void read_interpreter(const char *path, char out[SCRIPT_HEAD])
-{
-	char head[SCRIPT_HEAD] = "";
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	const ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
-	const char *name = head + 2;
-
-	*out = '\0';
-	if (fd >= 0)
-		close(fd);
-	if (n < 2 || memcmp(head, "#!", 2) != 0)
-		return;
-	name += strspn(name, " \t");
-	snprintf(out, SCRIPT_HEAD, "%.*s", (int)strcspn(name, " \t\n"), name);
-}
-
-/* The same for a file and its interpreters; an interpreter that is missing is logged.
- */
-static int check_with_interpreters(const char *path)
-{
-	char name[SCRIPT_HEAD], script[SCRIPT_HEAD] = "";
-	int err = check_file(path);
-
-	read_interpreter(path, name);
-	for (int depth = 0; !err && *name && depth < SCRIPT_DEPTH; depth++) {
-		err = check_file(name);
-		if (err)
-			log_err("%s: interpreter %s: %s", *script ? script : path, name,
-				err_str(err));
-		memcpy(script, name, sizeof(script));
-		read_interpreter(script, name);
-	}
-	return err;
-}
-
-/* Whether the first len bytes of dir, if there are any, have the program. */
-static int check_program(const char *dir, size_t len, const char *name)
-{
-	char *path;
-	int err;
-
-	if (asprintf(&path, "%.*s%s%s", (int)len, dir, len ? "/" : "", name) < 0)
-		return -ENOMEM;
-	err = check_with_interpreters(path);
-	free(path);
-	return err;
-}
-
-/* Looks where execvp() does. Returns 0 or -errno, as it would set. */
-static int find_program(const char *name)
-{
-	const char *dir = getenv("PATH");
-	int err = -ENOENT, found;
-
-	if (!*name)
-		return -ENOENT;
-	if (strchr(name, '/'))
-		return check_program("", 0, name);
-	for (dir = dir ? dir : "/bin:/usr/bin";; dir++) {
-		const size_t len = strcspn(dir, ":");
-
-		found = check_program(dir, len, name);
-		if (!found || found == -ENOMEM)
-			return found;
-		if (found == -EACCES)
-			err = found;
-		dir += len;
-		if (!*dir)
-			return err;
-	}
 }
 
 static void exec_command(const struct recording *r, int wait_fd, char **args)
@@ -664,7 +579,7 @@ static int run_record(struct cmd_context *ctx)
 	if (check_options(ctx, &r))
 		return EXIT_USAGE;
 	/* An epoch of nothing would be the one that reports show. */
-	err = ctx->nr_args ? find_program(ctx->args[0]) : 0;
+	err = ctx->nr_args ? program_check(ctx->args[0]) : 0;
 	if (err)
 		return exec_failed(ctx->args[0], err);
 	if (start(ctx, &r))

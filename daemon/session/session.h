@@ -43,7 +43,9 @@ struct session_windows_config {
 	uint64_t bytes; /* of shared memory for windows and their tables */
 	const char *exclude[WINDOWEXCLUDE_MAX]; /* windowexclude.h */
 	int nr_excluded;
-	uint64_t after_ns; /* start this long after the session; 0: with it */
+	/* start this long after the session, or so much CPU time of the target later; 0:
+	 * with it */
+	uint64_t after_ns;
 	bool by_context;   /* also keep windows by context, which takes much memory */
 };
 

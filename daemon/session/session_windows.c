@@ -120,11 +120,26 @@ static int open_windows(struct session *s, struct sampler **out)
 	return err;
 }
 
+/*
+ * What must pass before windows are loaded. Of a target its CPU time counts: beside other
+ * programs a short command takes long, and to load them would take as long again.
+ */
+static uint64_t after_ns(const struct session *s)
+{
+	const struct session_events *ev = &s->events;
+	struct collector_counts now;
+
+	if (!s->cfg.target)
+		return s->cfg.windows.after_ns;
+	ev->ops->source.counts(ev->collector, 0, &now);
+	return now.running_ns < s->cfg.windows.after_ns ? UINT64_MAX / 2 : 0;
+}
+
 static int open_late(struct sampler *p)
 {
 	struct windows_sampler *w = windows_of(p);
 	struct session *s = p->session;
-	int err = windowlate_ready(w->late, s->cfg.windows.after_ns);
+	int err = windowlate_ready(w->late, after_ns(s));
 
 	if (err)
 		return err;
