@@ -43,10 +43,10 @@ struct session_windows_config {
 	uint64_t bytes; /* of shared memory for windows and their tables */
 	const char *exclude[WINDOWEXCLUDE_MAX]; /* windowexclude.h */
 	int nr_excluded;
-	/* start this long after the session, or so much CPU time of the target later; 0:
-	 * with it */
+	/* start this long after the session, or so much CPU time of the target later;
+	 * 0: with it */
 	uint64_t after_ns;
-	bool by_context;   /* also keep windows by context, which takes much memory */
+	bool by_context; /* also keep windows by context, which takes much memory */
 };
 
 struct session_config {
