@@ -3,8 +3,8 @@
 # Other machines reach cpi-web only by TLS, with a certificate or a password.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
-need curl openssl perl pgrep
-plan 53
+need curl openssl perl pgrep prlimit
+plan 57
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 
@@ -250,6 +250,31 @@ is "$(tail -n 1 kept.out)" "200 close" "a connection from before ends with its n
 cp ca.pem new-ca.pem.1 && mv new-ca.pem.1 new-ca.pem
 await answers_to other anna
 try "... and then files are read again" answers_to other anna
+
+# The new files are right, but the server has no descriptor for them.
+refuses()
+{
+	curl -s --cacert other.pem --cert anna.pem --key anna.key "${url}metrics" |
+		awk '$1 == "cpi_web_certificate_refused" { print $2 }'
+}
+is "$(refuses)" 0 "the metrics say that the certificate is in use"
+rm -f go
+python3 "$srcdir/t/web_keeps.py" "${url}-/healthy" other.pem anna.pem anna.key >kept.out 2>&1 &
+keeper=$!
+tap_pids="$tap_pids $keeper"
+await grep -q '^200 keep-alive' kept.out || bail "$(cat kept.out)"
+prlimit --pid "$web_pid" --nofile=0: || bail "no limit of descriptors"
+cp server.key new.key.1 && chmod 600 new.key.1 && mv new.key.1 new.key
+cp server.pem new.pem.1 && mv new.pem.1 new.pem
+await grep -q 'the former one stays in use' web.log
+is "$(grep -c 'new.pem: .*the former one stays in use' web.log)" 1 \
+	"a port that cannot be opened with a new certificate is logged once"
+: >go
+wait $keeper
+is "$(tail -n 1 kept.out)" "200 keep-alive" "... and its connections stay"
+prlimit --pid "$web_pid" --nofile=1024:
+await answers_to ca anna
+try "... until it can be opened" answers_to ca anna
 web_stop
 
 # --- the configuration file ---

@@ -84,6 +84,9 @@ void metrics_put(const struct server *s, struct buf *out)
 	put(out, "logins_refused_total", "counter",
 	    "Passwords that were not checked because too many were.",
 	    s->logins.nr_refused);
+	put(out, "certificate_refused", "gauge",
+	    "1 if the certificate's files changed, but cannot be used.",
+	    s->refuses_files);
 	put(out, "cache_bytes", "gauge", "Memory of kept answers.", s->cache.bytes);
 	put(out, "cache_hits_total", "counter", "Questions that a kept answer was for.",
 	    s->cache.nr_hits);

@@ -230,13 +230,19 @@ static void keep_former(struct server *s, uint64_t now_ns)
 static void renew_tls(struct server *s, uint64_t now_ns)
 {
 	struct tls *tls = s->config->tls, fresh, old;
+	int err;
 
 	if (!tls || now_ns < s->renew_ns || has_former(s) ||
 	    !tls_has_changed(tls, s->config->tls_files))
 		return;
-	if (tls_load(&fresh, s->config->tls_files)) {
-		memcpy(tls->stamp, fresh.stamp, sizeof(tls->stamp));
+	err = tls_load(&fresh, s->config->tls_files);
+	if (err) {
 		tls_fini(&fresh);
+		s->refuses_files = true;
+		if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
+			keep_former(s, now_ns);
+		else /* they are looked at again when they change */
+			memcpy(tls->stamp, fresh.stamp, sizeof(tls->stamp));
 		return;
 	}
 	old = *tls;
@@ -244,10 +250,12 @@ static void renew_tls(struct server *s, uint64_t now_ns)
 	if (replace_daemons(s)) {
 		*tls = old;
 		tls_fini(&fresh);
+		s->refuses_files = true;
 		keep_former(s, now_ns);
 		return;
 	}
 	s->renew_ns = 0;
+	s->refuses_files = false;
 	tls_fini(&s->former_tls);
 	s->former_tls = old;
 	log_info("web: %s: read anew", s->config->tls_files->certificate);

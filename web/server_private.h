@@ -47,6 +47,7 @@ struct server {
 	struct tls former_tls;                 /* the TLS data of the former daemons */
 	uint64_t renew_ns; /* when to load the certificates again after a failure; 0: no
 			      failure */
+	bool refuses_files; /* the certificate's files changed, but cannot be used */
 	struct server_listener listener[SERVER_MAX_SOCKETS];
 	int nr_listeners;
 	bool is_ending; /* the server ends: no request is answered or waits any more */
