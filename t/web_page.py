@@ -338,21 +338,21 @@ def check_lists(page):
     page.press("4")
     page.js(f"location.hash = '{RANGE}&view=changed&{SIDES}'; dispatchEvent(new PopStateEvent('popstate'))")
     page.settle()
-    lists = page.js("""return Object.fromEntries(['slower', 'often', 'rest'].map(id => [id,
+    lists = page.js("""return Object.fromEntries(['slower', 'often', 'other', 'rest'].map(id => [id,
         [...document.querySelectorAll(`.scroll.${id} td[data-column=a] [data-value]`)].map(n => n.dataset.value)]))""")
-    want = page.js("""const of = { slower: r => r.verdict === 'slower', often: r => r.verdict === 'more often',
-            rest: r => !['slower', 'more often'].includes(r.verdict) };
+    want = page.js("""const of = { slower: r => r.found && r.verdict === 'slower', often: r => r.found && r.verdict === 'more often',
+            other: r => r.found && !['slower', 'more often'].includes(r.verdict), rest: r => !r.found };
         return Object.fromEntries(Object.entries(of).map(([id, f]) => [id,
             window.report.rows.filter(f).map(r => String(r.a_per_second ?? ''))]))""")
     result({k: sorted(v) for k, v in lists.items()} == {k: sorted(v) for k, v in want.items()} and
            len(lists["slower"]) == 2 and len(lists["often"]) == 1,
-           "What changed: slower, more often and the rest are lists of their own", lists, want)
+           "What changed: slower, more often, otherwise, and the rest are lists of their own", lists, want)
     page.open(f"{RANGE}&view=changed&{SIDES}")
     report = command("diff", "before", "after", "--threshold", "0.000001", "--format", "json")
     nr = page.js("return Object.fromEntries([...document.querySelectorAll('[data-list]')].map(n => [n.dataset.list, n.dataset.value]))")
-    counts = collections.Counter({"slower": "slower", "more often": "often"}.get(r["verdict"] if r["found"] else None, "rest")
+    counts = collections.Counter({"slower": "slower", "more often": "often"}.get(r["verdict"], "other") if r["found"] else "rest"
                                  for r in report["rows"])
-    result(nr == {k: str(counts.get(k, 0)) for k in ("slower", "often", "rest")}, "... as many as the command says", nr, counts)
+    result(nr == {k: str(counts.get(k, 0)) for k in ("slower", "often", "other", "rest")}, "... as many as the command says", nr, counts)
 
 
 def check_rebuilt(page):
@@ -491,6 +491,13 @@ def check_heat(page):
     want = [None if rows[0] is None else sum(rows) for rows in zip(*(r["over_time"] for r in report["rows"]))]
     shown = page.js("return [...document.querySelectorAll('.heatmap [data-row]')].map(n => n.dataset.value)")
     result(same_numbers(shown, want), "each field of the heat map is the command's interval", shown, want)
+    scales = page.driver.execute_async_script("""const done = arguments[0];
+        const line = (n, ms) => ({ from: 0, to: n * ms, epochs: Array.from({ length: n }, (_, i) => ({
+            from: new Date(i * ms).toISOString(), to: new Date((i + 1) * ms).toISOString() })) });
+        import(new URL("page.js", location.href)).then(({ modules: { "heat.js": { heatScale } } }) =>
+            done([heatScale(line(600, 1000)), heatScale(line(1440, 60000))]));""")
+    result([[s["row"], s["field"]] for s in scales] == [[60000, 1000], [3600000, 60000]],
+           "its rows are minutes of seconds, or hours of minutes, as the epochs are long", scales)
 
 
 def check_outliers(page):

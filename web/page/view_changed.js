@@ -23,7 +23,8 @@ const KINDS = { procedure: "procedure", image: "image", comm: "command", line: "
 const LISTS = [
   { id: "slower", title: "Became slower", of: r => r.found && r.verdict === "slower" },
   { id: "often", title: "Ran more often", of: r => r.found && r.verdict === "more often" },
-  { id: "rest", title: "Other rows", of: () => true },
+  { id: "other", title: "Changed otherwise", of: r => r.found },
+  { id: "rest", title: "No significant change", of: () => true },
 ];
 
 /** With its sign; a change that would be 0.0 has none. */
