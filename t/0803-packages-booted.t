@@ -3,7 +3,7 @@
 # Debian with systemd is booted under QEMU, and the packages are installed there: the service
 # samples as a user of its own through an upgrade from the previous version, restarts under
 # load, SIGKILL, a full disk, under AppArmor's profile and after a reboot. All samples are
-# accounted for. t/packages/guest.sh is what the machine does. $SUITE and $MACHINE are the
+# accounted for. t/packages/booted.sh is what the machine does. $SUITE and $MACHINE are the
 # Debian release and its architecture.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/packages/lib.sh"
@@ -17,7 +17,7 @@ root_archive boot systemd-sysv,udev,dbus,linux-image-cloud-$machine,initramfs-to
 
 unpack_root root
 repository root
-cp "$srcdir/t/packages/guest.sh" root/srv/guest.sh
+cp "$srcdir/t/packages/guest.sh" "$srcdir/t/packages/booted.sh" root/srv/
 cp -r "$previous" root/srv/previous
 # The database has a file system of its own, as on a careful server.
 truncate -s 64M root/srv/data
@@ -32,7 +32,7 @@ cat >root/etc/systemd/system/guest.service <<'END'
 After=multi-user.target
 [Service]
 Type=exec
-ExecStart=/bin/sh /srv/guest.sh
+ExecStart=/bin/sh /srv/booted.sh
 [Install]
 WantedBy=multi-user.target
 END

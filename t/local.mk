@@ -308,7 +308,7 @@ EXTRA_DIST += t/deploy_check.py
 EXTRA_DIST += t/packages
 VM_LONG_TESTS += t/0803-packages-booted.t t/0804-packages-container.t \
 	t/0805-packages-twice.t t/0806-packages-bare.t t/0807-packages-trixie.t \
-	t/0808-packages-arm64.t
+	t/0808-packages-arm64.t t/0809-packages-service.t
 
 include t/unit/local.mk
 include t/fuzz/local.mk

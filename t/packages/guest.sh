@@ -1,15 +1,16 @@
-#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# guest.sh - what a machine does that was booted for t/0803; the service guest runs it
+# guest.sh - what a machine does that was booted for a test; booted.sh and service.sh read it
 #
 # The packages are in /srv/repo, which is all that apt knows. /srv/previous has packages of
-# the version before, if they could be built. Results are TAP lines on the second serial
-# line, or on arm64 the virtual console. The machine is booted twice; files in /srv tell the second boot what the first did.
+# the version before, if they could be built. Results are TAP lines in /srv/results if that
+# is there; else on the second serial line, or on arm64 the virtual console.
 set -u
 LC_ALL=C DEBIAN_FRONTEND=noninteractive
 HOME=/root
 export LC_ALL DEBIAN_FRONTEND HOME
-if [ -c /dev/ttyAMA0 ]; then
+if [ -e /srv/results ]; then
+	exec >>/srv/results 2>&1
+elif [ -c /dev/ttyAMA0 ]; then
 	exec >/dev/hvc0 2>&1
 else
 	exec >/dev/ttyS1 2>&1
@@ -499,16 +500,22 @@ rebooted()
 	whole 'after a reboot'
 }
 
-purged()
+# After a purge.
+nothing_stays()
 {
-	systemctl stop load
-	try 'apt purge' apt-get -qy purge cpid cpi-web cpi
 	[ -z "$(find /var/lib/cpi -mindepth 1 2>/dev/null)" ] && [ ! -e /etc/cpi ] &&
 		[ ! -S /run/cpi/cpid.sock ]
 	ok $? 'nothing of the data, the configuration and the sockets stays' ||
 		ls -a /var/lib/cpi /etc/cpi /run/cpi 2>/dev/null | sed 's/^/# /'
 	[ -z "$(ps -C cpid,cpi-web,cpi-capture -o pid=)" ]
 	ok $? 'no process stays'
+}
+
+purged()
+{
+	systemctl stop load
+	try 'apt purge' apt-get -qy purge cpid cpi-web cpi
+	nothing_stays
 	try 'it is installed again' apt-get -qy install cpid
 	await 60 has_received 50
 	whole 'after a purge and an installation'
@@ -521,28 +528,3 @@ end()
 	echo "$1"
 	sync
 }
-
-if [ -e stored ]; then
-	rebooted
-	purged
-	end GUEST-DONE
-	systemctl poweroff
-	exit
-fi
-note "Linux $(uname -r), $(systemctl --version | head -n 1)"
-try 'apt reads the packages' apt-get -q update
-load_start
-upgrade
-first_install
-restarts
-too_new
-killed
-disk_full
-page
-web_confined
-confined
-ships
-cpi flush
-stored >stored
-end GUEST-REBOOTS
-systemctl reboot
