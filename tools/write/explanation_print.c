@@ -104,11 +104,14 @@ void explainer_json_unit(const struct explainer *x, struct json *j)
 		json_bool(j, "pairs_left_out", true);
 }
 
+/* A bound above this bounds nothing: a thousand CPUs take a week for so many. */
+#define MOST_EXECUTIONS 1e19
+
 char *interval_text_count(const struct freq_interval *i, char out[INTERVAL_TEXT_SIZE])
 {
 	if (!i->likely || freq_interval_known(i))
 		snprintf(out, INTERVAL_TEXT_SIZE, "%.3g", i->likely);
-	else if (isfinite(i->high))
+	else if (i->high <= MOST_EXECUTIONS)
 		snprintf(out, INTERVAL_TEXT_SIZE, "≤%.2g", i->high);
 	else
 		snprintf(out, INTERVAL_TEXT_SIZE, "unknown");
