@@ -8,9 +8,9 @@
  * of a procedure's entries counts: those that windows saw coming from procedures that
  * were added.
  *
- * Windows tie the scales of procedures to each other, but not to the time that anything
- * takes. So what is known of one procedure's scale (scale.h) is known of all that
- * windows connect with it.
+ * Windows compare procedures with each other, but not with the time that anything
+ * takes. So if the image has most of the program's time, all of its procedures get one
+ * factor more, from what is known of their scales (scale.h).
  */
 #include "config.h"
 
@@ -27,9 +27,7 @@
 #include "base/err.h"
 
 #define SCALE 0.35 /* deviation of the logarithm of a procedure's factor */
-#define LINKED \
-	4 /* windows that must connect a procedure with others to tie its scale */
-#define TIED 0.35 /* deviation of the logarithm of a tied scale */
+#define MOST  0.8  /* share of the time that decides the factor of all procedures */
 #define ENTRIES                                                              \
 	4 /* windows that must see a procedure entered before calls scale it \
 	   */
@@ -43,10 +41,8 @@ struct procedure {
 	double passed;     /* WINDOW_WEIGHTS_UNIT: how often windows saw the procedure
 			      entered */
 	double from_known; /* ... from procedures that were added */
-	double linked;     /* windows that came from or went to such procedures */
 	double factor;
 	double *density; /* of the scale, by its own evidence; or NULL */
-	double *prior;   /* by that of others; or NULL */
 };
 
 /* A call, or a jump that leaves. */
@@ -60,6 +56,7 @@ struct site {
 struct callgraph {
 	struct buf procedures, sites;
 	struct arena arena; /* of densities */
+	double share;       /* of the program's time that is in the image */
 	bool sorted;
 };
 
@@ -234,6 +231,7 @@ static int add_procedure(struct callgraph_adder *a, const struct explained *x,
 	if (p.passed > 0)
 		p.seen = window_weights_worth(w->weights, w->image, p.start) *
 			 p.passed / passed.block[0];
+	a->graph->share = window_weights_share(w->weights, w->image);
 	if (a->freq->density) {
 		p.density = arena_array(&a->graph->arena, SCALE_POINTS, sizeof(double));
 		if (!p.density)
@@ -298,12 +296,6 @@ static size_t gather_calls(struct callgraph *g, const int *number,
 		if (!to)
 			continue;
 		to->from_known += site[i].passed;
-		if (to->number != site[i].caller) {
-			const double windows = site[i].passed / WINDOW_WEIGHTS_UNIT;
-
-			to->linked += windows;
-			procedures(g)[number[site[i].caller]].linked += windows;
-		}
 		if (site[i].calls > 0 && isfinite(site[i].calls))
 			call[nr++] = (struct callscale_call){ number[site[i].caller],
 							      to - procedures(g),
@@ -348,54 +340,55 @@ static int solve_factors(struct callgraph *g, struct arena *arena)
 	return err;
 }
 
-/* A density of the scale after the procedure's factor: moved by it on the grid. */
-static void move_density(struct procedure *p, const double *from, double *to)
+/* The factor that one procedure alone would have, and its weight. */
+struct wish {
+	double factor, samples;
+};
+
+static int compare_wishes(const void *va, const void *vb)
 {
-	const int by = (int)lround(log(p->factor) / SCALE_STEP);
+	const struct wish *a = va, *b = vb;
 
-	for (int i = 0; i < SCALE_POINTS; i++) {
-		const int at = i + by;
-
-		to[i] += from[at < 0 ? 0 : at >= SCALE_POINTS ? SCALE_POINTS - 1 : at];
-	}
+	return (a->factor > b->factor) - (a->factor < b->factor);
 }
 
-/* What each linked procedure says of the scale that all of them share. */
-static int gather_scales(struct callgraph *g, double *sum)
+static int find_wish(const struct procedure *p, struct arena *arena, struct wish *out)
 {
-	int err = 0;
+	struct freq_interval i = { 0, 1, INFINITY };
+	int err = p->density ? scale_interval(p->density, arena, &i) : 0;
 
-	for (size_t i = 0; i < nr_procedures(g) && !err; i++) {
-		struct procedure *p = &procedures(g)[i];
-
-		if (!p->density || p->linked < LINKED)
-			continue;
-		p->prior = arena_array(&g->arena, SCALE_POINTS, sizeof(double));
-		if (!p->prior)
-			return -ENOMEM;
-		move_density(p, p->density, p->prior);
-		err = scale_widen(p->prior, TIED, &g->arena);
-		for (int k = 0; k < SCALE_POINTS; k++)
-			sum[k] += p->prior[k];
-	}
+	*out = (struct wish){ fmin(fmax(p->factor, i.low), i.high) / p->factor,
+			      p->samples };
 	return err;
 }
 
-static int find_priors(struct callgraph *g)
+/*
+ * Windows compare procedures well, so all get one factor more: what half of the time
+ * agrees with. Other images would need the same, so that is left out if a part of the
+ * program's time is there.
+ */
+static int join_scales(struct callgraph *g, struct arena *arena)
 {
-	double *sum = arena_array(&g->arena, SCALE_POINTS, sizeof(*sum));
-	int err = sum ? gather_scales(g, sum) : -ENOMEM;
+	const size_t nr = nr_procedures(g);
+	struct wish *wish = arena_array(arena, nr, sizeof(*wish));
+	double sum = 0, below = 0;
+	size_t i;
+	int err = wish ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < nr_procedures(g) && !err; i++) {
-		struct procedure *p = &procedures(g)[i];
-
-		if (!p->prior)
-			continue;
-		for (int k = 0; k < SCALE_POINTS; k++)
-			p->prior[k] = sum[k] - p->prior[k];
-		err = scale_widen(p->prior, TIED, &g->arena);
+	if (g->share < MOST)
+		return err;
+	for (i = 0; i < nr && !err; i++) {
+		err = find_wish(&procedures(g)[i], arena, &wish[i]);
+		sum += wish[i].samples;
 	}
-	return err;
+	if (err)
+		return err;
+	qsort(wish, nr, sizeof(*wish), compare_wishes);
+	for (i = 0; i + 1 < nr && (below += wish[i].samples) < sum / 2;)
+		i++;
+	for (size_t k = 0; k < nr; k++)
+		procedures(g)[k].factor *= wish[i].factor;
+	return 0;
 }
 
 int callgraph_solve(struct callgraph *g)
@@ -407,8 +400,10 @@ int callgraph_solve(struct callgraph *g)
 		return 0;
 	arena_init(&arena, 0);
 	err = solve_factors(g, &arena);
+	if (!err)
+		err = join_scales(g, &arena);
 	arena_fini(&arena);
-	return err ? err : find_priors(g);
+	return err;
 }
 
 double callgraph_factor(const struct callgraph *g, uint64_t start)
@@ -416,11 +411,4 @@ double callgraph_factor(const struct callgraph *g, uint64_t start)
 	const struct procedure *p = g ? find_procedure(g, start) : NULL;
 
 	return p ? p->factor : 1;
-}
-
-const double *callgraph_prior(const struct callgraph *g, uint64_t start)
-{
-	const struct procedure *p = g ? find_procedure(g, start) : NULL;
-
-	return p ? p->prior : NULL;
 }

@@ -30,10 +30,4 @@ int callgraph_solve(struct callgraph *g);
  */
 double callgraph_factor(const struct callgraph *g, uint64_t start);
 
-/*
- * What the other procedures of the image say of a procedure's scale, after that factor:
- * a log density for explain_input.prior; NULL if there is nothing. It is the graph's.
- */
-const double *callgraph_prior(const struct callgraph *g, uint64_t start);
-
 #endif

@@ -34,7 +34,8 @@ struct analysis_run {
 	float *block_cycles;
 	struct freq *freq;
 	double *fixed; /* by edge: its probability, if the code fixes it */
-	double *seen;  /* by edge: how many windows passed it; NULL: none are used */
+	double *tie;  /* by block: deviation of draws of windows; NAN: none passed it */
+	double *seen; /* by edge: how many windows passed it; NULL: none are used */
 	struct blame_evidence *evidence; /* by event */
 	struct blame *blame;
 };
@@ -138,10 +139,33 @@ static int time_blocks(struct analysis_run *x)
 	return err;
 }
 
+#define FASTEST 0.25 /* cycles for an instruction, on the fastest paths of programs */
+
 /* One pass of a window, in executions per sample's worth of cycles. */
 static double one_of(const struct explain_windows *w)
 {
 	return window_weights_time_per_insn(w->weights) / ESTIMATE_ISSUE;
+}
+
+/*
+ * One of these passes supposes that the mean instruction does not wait. If it does, the
+ * fastest code of the program would be faster than any code is.
+ */
+static double pace_factor(const struct explain_windows *w)
+{
+	const double fast = ESTIMATE_ISSUE * window_weights_fast(w->weights);
+
+	return fmin(fast / FASTEST, 1);
+}
+
+/* Of draws of an error; NULL: NAN. */
+static double deviation(const double *draw)
+{
+	double sum = 0;
+
+	for (int i = 0; draw && i < WINDOW_WEIGHTS_DRAWS; i++)
+		sum += draw[i] * draw[i];
+	return draw ? sqrt(sum / WINDOW_WEIGHTS_DRAWS) : NAN;
 }
 
 static int find_windows(struct analysis_run *x, struct freq_windows *out, bool *found)
@@ -155,7 +179,8 @@ static int find_windows(struct analysis_run *x, struct freq_windows *out, bool *
 	int err;
 
 	x->seen = arena_array(x->arena, cfg->nr_edges, sizeof(*x->seen));
-	err = worth && error && x->seen
+	x->tie = arena_array(x->arena, cfg->nr_blocks, sizeof(*x->tie));
+	err = worth && error && x->seen && x->tie
 		      ? block_counts_build(cfg, w->branches, w->runs, x->arena, &p)
 		      : -ENOMEM;
 
@@ -167,6 +192,7 @@ static int find_windows(struct analysis_run *x, struct freq_windows *out, bool *
 					  : 0;
 		error[b] = window_weights_errors(w->weights, w->image,
 						 cfg->block[b].start);
+		x->tie[b] = deviation(error[b]);
 		p.block[b] *= one / WINDOW_WEIGHTS_UNIT;
 	}
 	for (int e = 0; e < cfg->nr_edges; e++) {
@@ -280,8 +306,9 @@ static int estimate_freq(struct analysis_run *x)
 	err = freq_estimate(&in, x->arena, debug_of(x->in, "freq"), &x->freq);
 	if (err)
 		return err;
-	if (found && x->in->scale > 0)
-		scale_freq(x, x->in->scale);
+	if (found)
+		scale_freq(x, pace_factor(x->in->windows) *
+				      (x->in->scale > 0 ? x->in->scale : 1));
 	return 0;
 }
 
@@ -323,7 +350,7 @@ static int find_scale(struct analysis_run *x)
 				  .evidence = x->in->evidence,
 				  .nr_evidence = x->in->nr_evidence,
 				  .seen = x->seen,
-				  .prior = x->in->prior };
+				  .block_tie = x->seen ? x->tie : NULL };
 	struct scale *scale;
 	int err;
 

@@ -59,8 +59,7 @@ struct explain_input {
 	double scale; /* factor for frequencies from windows (callgraph.h); 0: none */
 	const struct scale_evidence *evidence; /* of the image's blocks (scale.h) */
 	int nr_evidence;
-	const double *prior; /* of the procedure's scale (callgraph_prior()); or NULL */
-	bool shape_only;     /* for the call graph: no factor, intervals and culprits */
+	bool shape_only; /* for the call graph: no factor, intervals and culprits */
 	const struct profile *const *records; /* profiles with records, of any event */
 	int nr_records;
 	bool deferred;            /* kernel code: interrupts may be masked */

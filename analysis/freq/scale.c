@@ -34,6 +34,8 @@
 #define LOW     0.05
 #define HIGH    0.95
 #define OPEN    1.0  /* a quantile so near to the grid's end is no bound */
+#define PROGRAM 0.5  /* deviation of the factor that all code of a program shares */
+#define SURE    0.1  /* of code that windows compare best with other code */
 #define WIDEST  4.0  /* deviation of a tie that ties nothing */
 #define PASSES  4.0  /* windows that must pass from one unit to another to tie them */
 #define TIED    0.35 /* deviation between the factors of units that windows tie */
@@ -56,6 +58,8 @@ struct scale_unit {
 	int blocks;   /* executed ones */
 	double usual; /* cycles with nothing to wait for */
 	double worst;
+	double most; /* executions of its block that ran most, of those ... */
+	double tie;  /* ... with such a deviation, which this is; NAN: there is none */
 	double passes; /* windows that entered or left it */
 	bool evident;
 	bool measured; /* by more than static costs */
@@ -238,6 +242,8 @@ static int number_units(struct scale_run *s)
 		s->unit_of[b] = head == LOOPS_NONE ? 0 : of_head[head];
 	}
 	s->unit = arena_array(s->arena, s->nr_units, sizeof(*s->unit));
+	for (int u = 0; s->unit && u < s->nr_units; u++)
+		s->unit[u].tie = NAN;
 	return s->unit ? 0 : -ENOMEM;
 }
 
@@ -266,6 +272,10 @@ static void add_costs(struct scale_run *s, int b)
 	struct scale_unit *u = &s->unit[s->unit_of[b]];
 	const double n = s->in->block[b];
 
+	if (s->in->block_tie && n > u->most && !isnan(s->in->block_tie[b])) {
+		u->most = n;
+		u->tie = s->in->block_tie[b];
+	}
 	u->samples += samples_of(s, b);
 	u->time = u->samples * s->in->period_cycles;
 	if (!costs || !is_amount(n))
@@ -570,11 +580,32 @@ static struct freq_interval interval_of(double *density)
 				       high > end - OPEN ? INFINITY : exp(high) };
 }
 
+int scale_interval(const double *density, struct arena *arena,
+		   struct freq_interval *out)
+{
+	double *copy = arena_array(arena, SCALE_POINTS, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, density, SCALE_POINTS * sizeof(*copy));
+	*out = interval_of(copy);
+	return 0;
+}
+
 /*
  * Where the factor is not known, the median of all that it may be says less of it than
  * what the estimate had, which compares procedures with each other. So that stays, as
  * far as the interval allows; with windows, unless it was measured.
  */
+/*
+ * Whether windows compare the unit with the rest of the program. That says more of how
+ * often it ran than static costs do, unless no window leads from there to other code.
+ */
+static bool is_tied(const struct scale_run *s, const struct scale_unit *u)
+{
+	return !u->measured && s->in->block_tie && isfinite(u->tie);
+}
+
 static struct freq_interval keep_likely(const struct scale_run *s,
 					const struct scale_unit *u,
 					struct freq_interval f)
@@ -603,6 +634,27 @@ static int find_class(struct scale_run *s, struct scale_class *c, const double *
 }
 
 /*
+ * The unit's executions in comparison with other code are as exact as windows are.
+ * Their number also has the error of the factor that all code of the program shares.
+ */
+static int find_tied(struct scale_run *s, const struct scale_unit *u, double *density,
+		     struct freq_interval *out)
+{
+	double *near = NULL;
+
+	if (make_density(s, &near))
+		return -ENOMEM;
+	add_density(near, density, 1);
+	add_value(near, 0, 0, 0, hypot(u->tie, SURE));
+	add_value(density, 0, 0, 0, hypot(u->tie, PROGRAM));
+	*out = interval_of(density);
+	out->likely = interval_of(near).likely;
+	out->low = fmin(out->low, out->likely);
+	out->high = fmax(out->high, out->likely);
+	return 0;
+}
+
+/*
  * A unit's factor: by its own evidence, and what all others say of the procedure's.
  * Then those of its classes.
  */
@@ -615,8 +667,6 @@ static int find_factor(struct scale_run *s, int unit, struct freq_interval *out)
 	if (make_density(s, &density))
 		return -ENOMEM;
 	add_density(density, s->out->density, 1);
-	if (s->in->prior)
-		add_density(density, s->in->prior, 1);
 	if (u->evident)
 		add_density(density, u->message, -1);
 	err = scale_widen(density, tie_of(s, u), s->arena);
@@ -626,6 +676,8 @@ static int find_factor(struct scale_run *s, int unit, struct freq_interval *out)
 		if (s->class[c].density && s->unit_of[s->class[c].block] == unit)
 			err = find_class(s, &s->class[c], density);
 	}
+	if (!err && is_tied(s, u))
+		return find_tied(s, u, density, out);
 	if (!err)
 		*out = keep_likely(s, u, interval_of(density));
 	return err;
@@ -665,7 +717,7 @@ static int find_factors(struct scale_run *s)
 
 	for (int u = 0; u < s->nr_units && !err; u++) {
 		factor[u] = (struct freq_interval){ 0, 1, INFINITY };
-		if (s->out->evident || s->in->prior)
+		if (s->out->evident)
 			err = find_factor(s, u, &factor[u]);
 	}
 	for (int b = 0; b < s->in->cfg->nr_blocks && !err; b++) {

@@ -19,9 +19,14 @@
  * How it is joined: blocks in one outermost loop share a factor, which is what their
  * frequencies must be multiplied by. Each piece of evidence gives a likelihood of its
  * logarithm, with heavy tails, so that one piece that contradicts all others decides
- * nothing. Loops of a procedure, and procedures of an image, are tied to each other as
- * closely as windows connect them. The result is the posterior of each factor: its
- * median, and the interval from its 5 % to its 95 % quantile.
+ * nothing. Loops of a procedure are tied to each other as closely as windows connect
+ * them. The result is the posterior of each factor: its median, and the interval from
+ * its 5 % to its 95 % quantile.
+ *
+ * Windows also compare the loops of all procedures of a program: draws of other windows
+ * tell how exactly (block_tie). Where that is more exact than static costs, the
+ * comparison stays, so the likely factor is near 1. The interval is wider, since the
+ * program's own factor is not known.
  *
  * A block's own factor deviates from the loop's by the error of the shape. So evidence
  * of a block says more of this block, and of all that run as often, or so many times as
@@ -94,9 +99,10 @@ struct scale_input {
 	const struct scale_costs *costs; /* or NULL: not known */
 	const struct scale_evidence *evidence;
 	int nr_evidence;
-	const double *seen;  /* by edge: how many windows passed it; NULL: no windows */
-	const double *prior; /* log density of the procedure's factor according to other
-				procedures, SCALE_POINTS of them; NULL: none */
+	const double *seen; /* by edge: how many windows passed it; NULL: no windows */
+	const double
+		*block_tie; /* by block: how far, by windows, it may be from other
+			       code (deviation of the logarithm), or NAN; or NULL */
 };
 
 /* A number with its 90 % interval. */
@@ -127,7 +133,7 @@ struct scale {
 	/* Whether the shape's error is in them, since the block or edge was measured.
 	 */
 	bool *block_measured, *edge_measured;
-	double *density; /* of the procedure's own factor, without the prior */
+	double *density; /* of the procedure's factor */
 	bool evident;    /* anything at all was evidence */
 };
 
@@ -136,6 +142,10 @@ struct scale {
  * Returns 0 or -ENOMEM.
  */
 int scale_find(const struct scale_input *in, struct arena *arena, struct scale **out);
+
+/* The median of a log density, and its quantiles of 5 % and 95 %. 0, -ENOMEM. */
+int scale_interval(const double *density, struct arena *arena,
+		   struct freq_interval *out);
 
 /* Convolves a log density with a normal distribution of this deviation, in place. The
  * result is what it implies for a factor that is tied to it. 0, -ENOMEM.

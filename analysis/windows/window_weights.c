@@ -37,6 +37,7 @@
 #define NEAR        0.6  /* ... and common to all pieces within NEAR_BYTES */
 #define NEAR_BYTES  256
 #define UNSEEN      0.3 /* passes, added before logarithms are compared */
+#define FAST        0.1 /* share of instructions on paths that are called fast */
 #define PIECE_BYTES 256 /* length limit of a piece whose end no window saw */
 
 /* An image above an offset. */
@@ -79,6 +80,7 @@ struct window_weights {
 	struct weighted_piece *piece;
 	size_t nr_pieces;
 	uint64_t nr_windows;
+	double fast; /* time per instruction on the fastest paths, over the mean */
 };
 
 #define ARRAY(ww, member, type)  ((type *)(ww)->member.data)
@@ -544,6 +546,64 @@ static void sum_squares(struct window_weights *ww)
 	}
 }
 
+/* A window's path: its time per instruction, and how many windows it stands for. */
+struct pace_of_window {
+	double pace, weight;
+};
+
+static int compare_paces(const void *va, const void *vb)
+{
+	const struct pace_of_window *a = va, *b = vb;
+
+	return (a->pace > b->pace) - (a->pace < b->pace);
+}
+
+/* Of one window; weight 0 if it passed nothing. */
+static struct pace_of_window pace_of(const struct window_weights *ww, size_t i)
+{
+	const struct weighted_window *win = &all_windows(ww)[i];
+	double time = 0, executed = 0;
+
+	for (size_t v = win->first_visit; v < end_of_visits(ww, i); v++) {
+		const struct weighted_piece *p =
+			&ww->piece[ARRAY(ww, visits, uint32_t)[v]];
+
+		if (!(p->passed > 0))
+			continue;
+		time += p->time / p->passed;
+		executed += insns(p);
+	}
+	return executed > 0 ? (struct pace_of_window){ time / executed,
+						       win->weight * win->worth }
+			    : (struct pace_of_window){ 0, 0 };
+}
+
+/*
+ * A hundred instructions are enough for a loop and its waits, so few paths are much
+ * faster than the machine's usual best. FAST of all instructions are on faster ones.
+ */
+static int find_fast(struct window_weights *ww)
+{
+	const size_t nr = nr_different(ww);
+	struct pace_of_window *all = calloc(nr + 1, sizeof(*all));
+	double sum = 0, below = 0, time, executed;
+	size_t i;
+
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		all[i] = pace_of(ww, i);
+		sum += all[i].weight;
+	}
+	qsort(all, nr, sizeof(*all), compare_paces);
+	for (i = 0; i < nr && (below += all[i].weight) < FAST * sum;)
+		i++;
+	sum_time(ww, &time, &executed);
+	ww->fast = i < nr && time > 0 ? all[i].pace * executed / time : 1;
+	free(all);
+	return 0;
+}
+
 int window_weights_solve(struct window_weights *ww)
 {
 	int err = gather_windows(ww);
@@ -556,6 +616,8 @@ int window_weights_solve(struct window_weights *ww)
 		return err;
 	place_samples(ww);
 	err = find_weights_and_errors(ww);
+	if (!err)
+		err = find_fast(ww);
 	if (err)
 		return err;
 	sum_squares(ww);
@@ -662,4 +724,23 @@ double window_weights_time_per_insn(const struct window_weights *ww)
 
 	sum_time(ww, &time, &executed);
 	return executed > 0 ? time / executed : 0;
+}
+
+double window_weights_fast(const struct window_weights *ww)
+{
+	return ww->fast;
+}
+
+double window_weights_share(const struct window_weights *ww, uint32_t image)
+{
+	double time = 0, all = 0;
+
+	for (size_t p = 0; p < ww->nr_pieces; p++) {
+		const double passed = ww->piece[p].passed > 0 ? ww->piece[p].time : 0;
+
+		all += passed;
+		if (ww->piece[p].place >> OFFSET_BITS == image)
+			time += passed;
+	}
+	return all > 0 ? time / all : 0;
 }

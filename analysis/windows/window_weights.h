@@ -89,4 +89,14 @@ const double *window_weights_errors(const struct window_weights *ww, uint32_t im
 /* Returns Σ time / Σ executed instructions, over the code in the windows. */
 double window_weights_time_per_insn(const struct window_weights *ww);
 
+/*
+ * Returns the time per instruction of the fastest paths over that of all code in the
+ * windows: one in ten instructions is on a path that is faster. A path is what one
+ * window passed.
+ */
+double window_weights_fast(const struct window_weights *ww);
+
+/* The share of an image in the time of all code in the windows. */
+double window_weights_share(const struct window_weights *ww, uint32_t image);
+
 #endif

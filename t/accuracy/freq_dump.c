@@ -277,7 +277,6 @@ static int explain(const struct dump *d, const struct symbol *s, explained_fn fn
 				    .nr_streams = 1,
 				    .windows = d->at,
 				    .scale = callgraph_factor(d->calls, s->start),
-				    .prior = callgraph_prior(d->calls, s->start),
 				    .shape_only = fn == add_calls,
 				    .debug = d->debug ? &debug : NULL };
 	struct explained *x;

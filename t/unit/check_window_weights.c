@@ -140,6 +140,8 @@ START_TEST(what_is_slow_does_not_count_more)
 	ck_assert_msg(fabs(fast / (fast + slow) - 2.0 / 3) < 0.1, "%g of %g", fast,
 		      fast + slow);
 	ck_assert(count_of(runs, base + FAST, base + FAST + 4) > 0);
+	ck_assert_double_gt(window_weights_fast(f), 0.01);
+	ck_assert_double_lt(window_weights_fast(f), 0.9);
 	/* Passes of one window are not independent: worth is not more than windows. */
 	ck_assert(window_weights_worth(f, 3, base + FAST) > 100 &&
 		  window_weights_worth(f, 3, base + FAST) <= MANY);
@@ -151,6 +153,27 @@ START_TEST(what_is_slow_does_not_count_more)
 	ck_assert_uint_eq(edges_total(runs) + edges_total(branches), 0);
 	edges_free(runs);
 	edges_free(branches);
+	window_weights_free(f);
+	windows_free(set);
+}
+END_TEST
+
+/* Nothing tells that one of two loops is faster if no window leads to the other. */
+START_TEST(paths_that_nothing_compares_are_as_fast)
+{
+	static const uint32_t map[] = { 0 };
+	struct windows *set = windows_new(WINDOWS_LIMIT, 1);
+	struct window_weights *f = window_weights_new();
+
+	for (int i = 0; i < MANY; i++)
+		add_lonely_window(set, i % 2 ? 0x10000 : 0x20000);
+	ck_assert_int_eq(window_weights_add(f, 0, set, map, 1), 0);
+	ck_assert_int_eq(window_weights_sample(f, 0, 0x10000, 900), 0);
+	ck_assert_int_eq(window_weights_sample(f, 0, 0x20000, 900), 0);
+	ck_assert_int_eq(window_weights_solve(f), 0);
+	ck_assert_double_lt(fabs(window_weights_fast(f) - 1), 0.05);
+	ck_assert_double_lt(fabs(window_weights_share(f, 0) - 1), 1e-9);
+	ck_assert_double_eq(window_weights_share(f, 1), 0);
 	window_weights_free(f);
 	windows_free(set);
 }
@@ -203,6 +226,7 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(t, what_is_slow_does_not_count_more, 0, NR(bases));
 	tcase_add_test(t, what_windows_connect_is_off_together);
+	tcase_add_test(t, paths_that_nothing_compares_are_as_fast);
 	tcase_add_test(t, hostile_windows_are_left_out);
 	suite_add_tcase(s, t);
 	return s;
