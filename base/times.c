@@ -294,21 +294,58 @@ static int parse_day(const char *text, uint64_t now_ns, uint64_t *from_ns,
 	return -EINVAL;
 }
 
+/* Parses "hour" or "2 hours", of "last 2 hours". */
+static int parse_last(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t seconds;
+	} units[] = {
+		{ "minute", 60 },
+		{ "hour", 3600 },
+		{ "day", 86400 },
+		{ "week", 604800 },
+	};
+	const size_t digits = strspn(text, "0123456789");
+	const char *unit = digits ? text + digits + (text[digits] == ' ') : text;
+	uint64_t n = digits && digits < 7 ? strtoul(text, NULL, 10) : !digits;
+
+	for (size_t i = 0; n && i < sizeof(units) / sizeof(units[0]); i++) {
+		const size_t length = strlen(units[i].name);
+
+		if (!strncmp(unit, units[i].name, length) &&
+		    !strcmp(unit + length, digits && n > 1 ? "s" : "")) {
+			*ns = n * units[i].seconds * NSEC_PER_SEC;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* Parses "-2h". */
+static int parse_back(const char *text, uint64_t *ns)
+{
+	if (text[1] < '0' || text[1] > '9' ||
+	    !text[1 + strspn(text + 1, "0123456789.")])
+		return -EINVAL;
+	return time_parse_duration(text + 1, ns);
+}
+
 int time_parse_relative(const char *text, uint64_t now_ns, uint64_t *from_ns,
 			uint64_t *to_ns)
 {
-	uint64_t back_ns;
+	uint64_t back_ns = 0;
 
-	if (!strcmp(text, "now")) {
-		*from_ns = *to_ns = now_ns;
-		return 0;
+	if (strcmp(text, "now") != 0) {
+		int err = !strncmp(text, "last ", 5) ? parse_last(text + 5, &back_ns)
+			  : *text == '-'             ? parse_back(text, &back_ns)
+						     : 1;
+
+		if (err > 0)
+			return parse_day(text, now_ns, from_ns, to_ns);
+		if (err || back_ns > now_ns)
+			return -EINVAL;
 	}
-	if (text[0] != '-')
-		return parse_day(text, now_ns, from_ns, to_ns);
-	if (text[1] < '0' || text[1] > '9' ||
-	    !text[1 + strspn(text + 1, "0123456789.")] ||
-	    time_parse_duration(text + 1, &back_ns) || back_ns > now_ns)
-		return -EINVAL;
 	*from_ns = now_ns - back_ns;
 	*to_ns = now_ns;
 	return 0;

@@ -94,8 +94,9 @@ const char *time_zone(const char *text);
 
 /*
  * Reads a time relative to now_ns: "now"; "today" or "yesterday", with or without a
- * time of day; "10:15[:30][ZONE]" of today; or "-2h", which means the last two hours
- * and needs its unit. Returns 0, or -EINVAL; then both are untouched.
+ * time of day; "10:15[:30][ZONE]" of today; "-2h", which means the last two hours and
+ * needs its unit; or "last hour", "last 2 hours", likewise with minute, day and week.
+ * Returns 0, or -EINVAL; then both are untouched.
  */
 int time_parse_relative(const char *text, uint64_t now_ns, uint64_t *from_ns,
 			uint64_t *to_ns);

@@ -22,7 +22,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 61
+plan 62
 
 cpi diff old new >text 2>err
 is "$?" 0 "cpi diff compares two selections"
@@ -268,6 +268,10 @@ x, y = ([i["text"].split()[0] for i in side] for side in lists)
 print(len(both) <= longest(x, y), len(both) >= 0.8 * longest(x, y))
 print(abs(sum(r["a_ms_per_second"] or 0 for r in rows) - sum(r["b_ms_per_second"] or 0 for r in rows)) < 1e-6,
       all(r["a_ms_per_second"] is None for r in rows if not r["address"]))
+fast = [{i["offset"]: int(b["faster_than_best"]) for b in side["blocks"] for i in b["instructions"]}
+        for side in (a, b)]
+print(all(r[f"{ab}_faster_than_best"] == (fast[k][r[at]] if r[at] else None)
+          for k, (ab, at) in enumerate((("a", "address"), ("b", "b_address"))) for r in rows))
 END
 python3 rebuilt.py >rebuilt.out 2>&1
 is "$(sed -n 1,2p rebuilt.out)" "False True
@@ -275,3 +279,4 @@ True True" "each instruction of both sides is in one row, in its order"
 is "$(sed -n 3p rebuilt.out)" "True True True" "rows of both sides have one operation"
 is "$(sed -n 4p rebuilt.out)" "True True" "as many are matched as can be"
 is "$(sed -n 5p rebuilt.out)" "True True" "times are of their side"
+is "$(sed -n 6p rebuilt.out)" "True" "each side's instructions are marked as in cpi calc"

@@ -234,7 +234,7 @@ static int parse_time(const char *spec, uint64_t now_ns, bool narrow, bool right
 	if (err)
 		err = time_parse_relative(spec, now_ns, &from_ns, &to_ns);
 	if (!err && right_end &&
-	    (*spec == '-' || (narrow && to_ns - from_ns <= MINUTE_NS)))
+	    (to_ns == now_ns || (narrow && to_ns - from_ns <= MINUTE_NS)))
 		to_ns = from_ns;
 	if (!err)
 		*span = (struct span){ .from_ns = from_ns, .to_ns = to_ns };

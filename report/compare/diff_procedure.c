@@ -31,7 +31,8 @@ struct side_insn {
 	uint16_t opcode;
 	double samples;
 	struct freq_interval cpi, runs;
-	char *text; /* owned */
+	bool too_fast; /* its block is */
+	char *text;    /* owned */
 };
 
 /* What is kept of one side's explanation. */
@@ -67,6 +68,7 @@ static int keep_insns(struct side *s, struct explainer *x, const struct explanat
 				.samples = e->samples[at],
 				.cpi = calc_insn_range(e, at),
 				.runs = e->freq->block_range[b],
+				.too_fast = calc_is_too_fast(e, b),
 			};
 
 			insn.text = strdup(explainer_text(x, ex, at, &text));
@@ -203,6 +205,7 @@ static void take_insn(struct diff_procedure *d, struct side *s, const ptrdiff_t 
 		time[k] = insn->samples * s[k].scale;
 		out->cpi[k] = insn->cpi;
 		out->runs[k] = insn->runs;
+		out->too_fast[k] = insn->too_fast;
 		free(out->text);
 		out->text = insn->text;
 		insn->text = NULL; /* d's now */

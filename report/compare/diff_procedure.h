@@ -33,6 +33,7 @@ struct diff_insn {
 	char *text;                           /* of A, or of B alone */
 	struct diff_time time;                /* NAN on a side without it */
 	struct freq_interval cpi[2], runs[2]; /* 90 %; runs: its executions */
+	bool too_fast[2];                     /* its block is (calc_is_too_fast()) */
 };
 
 struct diff_block {

@@ -10,8 +10,8 @@
 
 /* Lists the forms of a time, for messages. */
 #define EPOCHSPEC_TIMES                                                              \
-	"2026-11-20T10:15, 10:15, today, 'yesterday 14:00', now, -2h; UTC, or with " \
-	"+01:00"
+	"2026-11-20T10:15, 10:15, today, 'yesterday 14:00', now, -2h, 'last hour'; " \
+	"UTC, or with +01:00"
 
 /*
  * Logs why spec selects no epoch of db: nothing is stored of that time, or spec is

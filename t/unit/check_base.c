@@ -188,6 +188,10 @@ static const struct {
 	{ "yesterday 14:00", "2026-11-19T14:00:00Z", "2026-11-19T14:01:00Z" },
 	{ "yesterday 14", "2026-11-19T14:00:00Z", "2026-11-19T15:00:00Z" },
 	{ "todayT09:00", "2026-11-20T09:00:00Z", "2026-11-20T09:01:00Z" },
+	{ "last hour", "2026-11-20T09:15:00Z", "2026-11-20T10:15:00Z" },
+	{ "last 15 minutes", "2026-11-20T10:00:00Z", "2026-11-20T10:15:00Z" },
+	{ "last 1 day", "2026-11-19T10:15:00Z", "2026-11-20T10:15:00Z" },
+	{ "last 2 weeks", "2026-11-06T10:15:00Z", "2026-11-20T10:15:00Z" },
 	{ "10", NULL, NULL }, /* an epoch's number */
 	{ "24:00", NULL, NULL },
 	{ "today 09:00x", NULL, NULL },
@@ -199,6 +203,14 @@ static const struct {
 	{ "2h", NULL, NULL },
 	{ "-2x", NULL, NULL },
 	{ "-99999d", NULL, NULL }, /* before 1970 */
+	{ "last 99999 days", NULL, NULL },
+	{ "last 99999999999999999999 days", NULL, NULL },
+	{ "last hours", NULL, NULL },
+	{ "last 0 hours", NULL, NULL },
+	{ "last 2 hour", NULL, NULL },
+	{ "last  hour", NULL, NULL },
+	{ "last ", NULL, NULL },
+	{ "last", NULL, NULL }, /* the last epoch */
 	{ "Today", NULL, NULL },
 	{ "", NULL, NULL },
 };

@@ -85,12 +85,13 @@ static void put_block(struct table *t, const struct diff_procedure *d,
 	table_line(t, TERM_BOLD, line);
 }
 
-static void put_cpi(struct table *t, const struct freq_interval *cpi, bool text)
+static void put_cpi(struct table *t, const struct diff_insn *insn, int side, bool text)
 {
+	const struct freq_interval *cpi = &insn->cpi[side];
 	char buf[INTERVAL_TEXT_SIZE];
 
 	if (text && isfinite(cpi->likely))
-		table_text(t, interval_text_cycles(cpi, 1, buf));
+		table_text(t, interval_text_marked(cpi, 1, insn->too_fast[side], buf));
 	else
 		table_value(t, cpi->likely, 1, text);
 }
@@ -120,6 +121,24 @@ static void put_address(struct table *t, bool is_there, uint64_t address)
 		table_empty(t);
 }
 
+/* Whether the block is faster than its best case on this side. */
+static void put_mark(struct table *t, const struct diff_insn *insn, int side)
+{
+	if (insn->in[side])
+		table_exact(t, insn->too_fast[side]);
+	else
+		table_empty(t);
+}
+
+static bool any_too_fast(const struct diff_procedure *d)
+{
+	for (size_t i = 0; i < d->nr_insns; i++) {
+		if (d->insn[i].too_fast[0] || d->insn[i].too_fast[1])
+			return true;
+	}
+	return false;
+}
+
 static struct table *make_insns(const struct diff_procedure *d, bool text)
 {
 	const struct column columns[] = {
@@ -135,6 +154,8 @@ static struct table *make_insns(const struct diff_procedure *d, bool text)
 		END_COLUMNS("executions"),
 		{ "B address", "b_address", COLUMN_NUMBER,
 		  d->same_code ? COLUMN_NOT_IN_TEXT : COLUMN_EVERYWHERE },
+		{ "", "a_faster_than_best", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "b_faster_than_best", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 	};
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 
@@ -144,8 +165,8 @@ static struct table *make_insns(const struct diff_procedure *d, bool text)
 		if (block < d->nr_blocks && d->block[block].first == i)
 			put_block(t, d, &d->block[block++]);
 		put_time(t, &insn->time, text);
-		put_cpi(t, &insn->cpi[0], text);
-		put_cpi(t, &insn->cpi[1], text);
+		put_cpi(t, insn, 0, text);
+		put_cpi(t, insn, 1, text);
 		table_exact(t, insn->runs[0].likely);
 		table_exact(t, insn->runs[1].likely);
 		table_hex(t, insn->block);
@@ -154,6 +175,8 @@ static struct table *make_insns(const struct diff_procedure *d, bool text)
 		put_ends(t, insn->cpi);
 		put_ends(t, insn->runs);
 		put_address(t, insn->in[1], insn->b_address);
+		put_mark(t, insn, 0);
+		put_mark(t, insn, 1);
 	}
 	return t;
 }
@@ -172,6 +195,8 @@ static int print_text(const struct diff_procedure *d, struct table *stalls,
 	putchar('\n');
 	err = table_print_text(stalls, colored, true);
 	putchar('\n');
+	if (any_too_fast(d))
+		out_line("* %s", FASTER_THAN_BEST);
 	if (!d->same_code)
 		out_line(d->is_matched ? "The code differs: instructions of one side "
 					 "alone have one address"
