@@ -149,7 +149,7 @@ build new.c
 record_program ./prog
 profile --debug-dir=debug --format=llvm-unsymbolized -o none
 is "$?" 1 "counts by address of two builds are refused"
-like "$(cat err)" 'there are 2: say which with --to' "the message says to choose a build with --to"
+like "$(cat err)" 'there are 2: name one with --to' "the message says to choose a build with --to"
 profile --debug-dir=debug --format=llvm-unsymbolized --to=whole -o addresses
 is "$? $(cat err)" "0 " "--to exports counts by address of one build"
 profile --debug-dir=debug --format=llvm-sample -o both.prof
