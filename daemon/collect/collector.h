@@ -139,7 +139,7 @@ struct source_ops {
 	 */
 	bool (*poll)(struct collector *c);
 	/*
-	 * Draining has three steps. snapshot() notes the end of each CPU's samples;
+	 * Draining has three steps. snapshot() notes how far each CPU's samples go;
 	 * then the owner reads the mapping events. preview() passes samples to the
 	 * owner's prepare(), which reads the code that classify() will need. drain()
 	 * reads the samples up to the snapshot, and hands out a batch whenever the

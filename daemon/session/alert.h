@@ -3,10 +3,12 @@
  * alert.h - when mapping events are read before the next sweep
  *
  * After a new file or a process that generates code was found, more of them are likely,
- * and they may soon be gone. So for ALERT_NS the daemon wakes up to read mapping
- * events: each ALERT_MS, or if a notice tells of each new program (newprogram.h), after
- * ALERT_MS and then each time after twice as long, up to ALERT_MAX_MS. What is left for
- * the later readings are new libraries of programs that are not new.
+ * and they may soon be gone. So for ALERT_NS the daemon reads mapping events often.
+ *
+ * Without notices of new programs (newprogram.h) it reads them every ALERT_MS. With
+ * notices the first wait is ALERT_MS, and each further wait is twice as long, up to
+ * ALERT_MAX_MS. These later readings are needed only for new libraries of programs that
+ * are already known.
  */
 #ifndef CPI_DAEMON_ALERT_H
 #define CPI_DAEMON_ALERT_H

@@ -5,8 +5,9 @@
  * These functions only decide; session_budget.c measures the cost and changes the rate.
  * Costs are shares of CPU time: 0.005 is 0.5 %.
  *
- * I1  Above the budget the rate is lowered at once, so that a tenth of the budget stays
- *     unspent, but at most to a quarter in one step.
+ * I1  If the cost is above the budget, the rate is lowered at once, so that a tenth of
+ *     the budget stays unspent. One step never goes below a quarter of the present
+ *     rate.
  * I2  If less than seven tenths of the budget were spent in enough successive checks
  *     (`patience`), the rate is raised by at most a quarter, so that at most nine
  *     tenths are spent.
@@ -19,15 +20,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The part of the budget for the first rate; the rest is for the daemon's own time. */
+/*
+ * The first rate is chosen so that its samples cost this part of the budget. The rest
+ * is for the daemon's own time.
+ */
 #define BUDGET_AT_START 0.8
 
 /* The number of measured costs in the median, and the least number for a result. */
 #define BUDGET_COSTS     11
 #define BUDGET_MIN_COSTS 5
 /*
- * The first tries have no pauses in proportion to their time. A try fails if something
- * else interrupts it, which is frequent on a busy machine.
+ * After each attempt to measure the cost of a sample there is a pause, in proportion to
+ * the time that the attempt took. Until enough costs are known, but for at most this
+ * many attempts, the pause is short instead. An attempt fails if something else
+ * interrupts it, which is frequent on a busy machine.
  */
 #define BUDGET_EAGER_TRIES 40
 
@@ -60,10 +66,10 @@ double budget_total(const struct budget_cost *c);
  */
 double budget_decide(struct budget *b, double hz, const struct budget_cost *c);
 
-/* Notes the measured cost of a sample; 0 for a try that failed. */
+/* Notes the measured cost of a sample; 0 for an attempt that failed. */
 void budget_note(struct budget *b, double cost_ns);
 
-/* Whether there are too few measured costs, so that the next try should come soon. */
+/* Whether too few costs are known, so that the next attempt should come soon. */
 bool budget_is_learning(const struct budget *b);
 
 /* Gets the median of the last costs. Returns 0, or -ENODATA if there are too few. */

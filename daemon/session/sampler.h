@@ -2,9 +2,10 @@
 /*
  * sampler.h - the session's interface to a stream of samples
  *
- * Events (and ticks), stacks and windows are samplers: each has a clock, reads its
- * samples, keeps a tally of attributed samples, and adds it to flushes. The session
- * walks their list, session_samplers. A new one is one file and one line there.
+ * Events (and ticks), stacks and windows are samplers. Each has an event that triggers
+ * its samples, reads them, keeps a tally of those that were attributed, and adds the
+ * tally to flushes. The session walks the list of samplers, session_samplers. To add a
+ * sampler, write one file and add one line to this list.
  */
 #ifndef CPI_DAEMON_SAMPLER_H
 #define CPI_DAEMON_SAMPLER_H
@@ -21,13 +22,13 @@ struct sampler_ops {
 	const char *name; /* the status has "NAME off" if it is not open */
 	/*
 	 * Starts it, if it was asked for and is possible here; else *out stays NULL.
-	 * 0 or -errno, logged: then the session cannot go on.
+	 * Returns 0, or -errno (logged), and then the session cannot go on.
 	 */
 	int (*open)(struct session *s, struct sampler **out);
 	/*
-	 * If open() left the source NULL: called again and again while the session
-	 * runs. 0 when the source is open; -EAGAIN before; another error, logged: then
-	 * the session goes on without.
+	 * If open() left the source NULL, this is called again and again while the
+	 * session runs. Returns 0 when the source is open, and -EAGAIN until then.
+	 * After another error (logged) the session goes on without this sampler.
 	 */
 	int (*open_late)(struct sampler *p);
 	/* Frees it; its source is closed already. */
@@ -40,7 +41,10 @@ struct sampler_ops {
 	/* Does other work that is due; returns the ms until the next call, or -1. */
 	int (*run)(struct sampler *p);
 
-	/* The time of the oldest waiting sample, whose process is still needed. */
+	/*
+	 * The time of the oldest sample that is not attributed yet. Until it is, the
+	 * process map must keep its process.
+	 */
 	uint64_t (*oldest_ns)(const struct sampler *p);
 	void (*mark_images)(const struct sampler *p);
 	size_t (*memory)(const struct sampler *p); /* of its tally */
@@ -48,13 +52,13 @@ struct sampler_ops {
 	void (*drop)(struct sampler *p); /* its tally becomes a loss, no_space */
 
 	/*
-	 * Refers to its tally and counts in a flush; they still belong to the sampler.
-	 * 0 or -ENOMEM. Call committed() when the outbox has taken them.
+	 * Makes f point to the sampler's tally and counts, which still belong to the
+	 * sampler. Returns 0 or -ENOMEM. Call committed() when the outbox has taken f.
 	 */
 	int (*describe)(struct sampler *p, struct outbox_flush *f);
 	void (*committed)(struct sampler *p, const struct outbox_flush *f);
 
-	double (*cost)(const struct sampler *p); /* share of a CPU's time */
+	double (*cost)(const struct sampler *p); /* share of each busy CPU's time */
 	void (*status)(struct sampler *p, struct buf *out);
 };
 
@@ -73,10 +77,13 @@ extern const struct sampler_ops sampler_windows; /* session_windows.c */
 #define NR_SAMPLERS 3
 extern const struct sampler_ops *const session_samplers[NR_SAMPLERS];
 
-/* The state of a stream that flushes report. */
+/* What the next flush needs to know about a stream. */
 struct stream {
 	struct collector_counts flushed; /* at the last flush */
-	/* of the event's count at the last flush, less than a period */
+	/*
+	 * The part of the event's count that was less than a whole period at the last
+	 * flush. The next flush adds it.
+	 */
 	uint64_t remainder;
 	struct stream_account account; /* since it was opened, up to the last flush */
 };
@@ -94,7 +101,8 @@ struct flush_stream stream_describe(const struct stream *st, const struct event 
 				    const struct collector_counts *now);
 
 /*
- * Call when the outbox has taken f, with these losses: the next flush starts from now.
+ * Call when the outbox has taken f and the losses `lost`. The next flush then counts
+ * from the counts `now`.
  */
 void stream_commit(struct stream *st, const struct flush_stream *f,
 		   const uint64_t lost[NR_LOSSES], const struct collector_counts *now);

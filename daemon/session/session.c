@@ -2,10 +2,10 @@
 /*
  * session.c - runs and closes a session
  *
- * A cycle (cycle()) notes the end of the samples, reads the mapping events, and then
- * attributes the samples up to that end. A process is forked and its code is mapped
- * before it can be sampled, so these events have been read by then. Files are read
- * before and after the samples are attributed, but not during that
+ * A cycle (cycle()) first notes how far each CPU's samples go. Then it reads the
+ * mapping events, and attributes the samples up to that point. A process is forked and
+ * its code is mapped before it can be sampled, so these events have been read by then.
+ * Files are read before and after the samples are attributed, but not in between
  * (attribute_resolve()).
  */
 #include "config.h"
@@ -43,7 +43,7 @@ int session_fd(const struct session *s)
 	return s->epoll_fd;
 }
 
-/* The length of an epoch. With a label it is at least an hour. */
+/* The length of an epoch. With a label it is at least an hour, aligned to UTC. */
 static uint64_t epoch_length(const struct session *s, const char *label)
 {
 	const uint64_t length = s->cfg.epoch_ns;

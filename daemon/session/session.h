@@ -43,15 +43,18 @@ struct session_windows_config {
 	uint64_t bytes; /* of shared memory for windows and their tables */
 	const char *exclude[WINDOWEXCLUDE_MAX]; /* windowexclude.h */
 	int nr_excluded;
-	/* start this long after the session, or so much CPU time of the target later;
-	 * 0: with it */
+	/*
+	 * windows start this long after the session; with a target, when the target has
+	 * used so much CPU time. 0: together with the session
+	 */
 	uint64_t after_ns;
 	bool by_context; /* also keep windows by context, which takes much memory */
 };
 
 struct session_config {
 	const char *db_path;
-	bool one_file; /* the end leaves one file, without WAL (db_close_whole()) */
+	/* the closed session leaves one file, without WAL (db_close_whole()) */
+	bool one_file;
 	const char *collector;                  /* "auto" or a collector's name */
 	const char *events[SESSION_MAX_EVENTS]; /* "cycles", "page-faults@100", … */
 	int nr_events; /* 0: cycles, or cpu-clock if there is no PMU */
@@ -60,12 +63,13 @@ struct session_config {
 	double hz; /* samples per second and CPU; 0: from budget */
 	struct session_stacks_config stacks;
 	struct session_windows_config windows;
-	double budget;     /* share of a CPU's time, 0.005 for 0.5 % */
+	double budget;     /* share of all CPUs' time; 0.005 is 0.5 % */
 	uint64_t sweep_ns; /* longest wait of a sample in a table */
 	uint64_t flush_ns; /* between flushes to the database */
 	/*
-	 * length of an epoch, aligned to UTC; 0: a single epoch. An epoch with a label
-	 * lasts at least until the hour ends
+	 * length of an epoch, aligned to UTC; 0: a single epoch. If it is less than an
+	 * hour, an epoch with a label ends with the hour instead. session_new_epoch()
+	 * may end any epoch earlier
 	 */
 	uint64_t epoch_ns;
 	uint64_t check_ns;       /* between checks of the cost of sampling */
@@ -77,7 +81,10 @@ struct session_config {
 	 * (db/profile/context.h)
 	 */
 	unsigned int by;
-	/* pattern of commands to keep profiles by process of; NULL: all */
+	/*
+	 * profiles by process are kept only for commands that match this pattern; NULL:
+	 * for all commands
+	 */
 	const char *by_process;
 	/* 0: the whole system; else this process, with its threads and children */
 	pid_t target;
@@ -86,7 +93,8 @@ struct session_config {
 	int raw_fd; /* file to which all samples are also written (raw.h); -1: none */
 
 	struct retain_policy retain; /* all 0: nothing is removed */
-	const char *announce_path;   /* the loader hook's socket; NULL: none */
+	/* socket of the loader hook, libcpi-audit.so (announce.h); NULL: none */
+	const char *announce_path;
 	/* gets the names of slow steps; not owned; may be NULL */
 	struct heartbeat *heartbeat;
 	const struct clock *clock; /* decides when work is due; not owned */
@@ -113,8 +121,8 @@ struct session_config session_config_default(void);
 struct session;
 
 /*
- * Returns 0 if this process may sample the whole system; otherwise -errno, -EXDEV in a
- * PID namespace.
+ * Returns 0 if this process may sample the whole system; otherwise -errno. -EXDEV means
+ * that it is not in the machine's initial PID namespace.
  */
 int session_system_access(void);
 
@@ -156,8 +164,9 @@ int session_new_epoch(struct session *s, const char *label);
 int session_mark(struct session *s, const char *text, uint64_t *at_ns);
 
 /*
- * Sweeps, and then samples at hz per second and CPU, as a new stream. The rate is then
- * fixed; hz 0 lets the budget change it again. Returns 0, -EINVAL or another -errno.
+ * Sweeps, and then takes hz samples per second and CPU, as a new stream. The rate is
+ * then fixed; hz 0 lets the budget change it again. Returns 0, -EINVAL or another
+ * -errno.
  */
 int session_set_rate(struct session *s, double hz);
 

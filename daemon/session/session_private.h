@@ -37,7 +37,7 @@ struct session_cost {
 	struct budget_cost now;
 	/* the daemon's time for mapping records since the last check */
 	uint64_t mapping_ns;
-	/* share of all CPUs' time for mapping records, before the last check */
+	/* share of all CPUs' time for mapping records, between the last two checks */
 	double mappings;
 	/* the part of this share that does not count for the budget */
 	double uncounted;
@@ -61,16 +61,16 @@ struct session_events {
 	uint64_t periods[SESSION_MAX_EVENTS];
 	int nr;
 	double hz;
-	double max_hz;       /* limit of the budget's rate */
+	double max_hz;       /* the highest rate that the budget may choose */
 	double interrupt_ns; /* CPU time of a sample; 0: not measured */
 	struct stream stream[SESSION_MAX_EVENTS];
 	uint64_t ring_lost[SESSION_MAX_EVENTS],
 		table_lost[SESSION_MAX_EVENTS]; /* already in the tally */
 	/* since the session was opened, up to the last flush */
 	uint64_t idle[SESSION_MAX_EVENTS]; /* stored samples of idle CPUs */
-	uint64_t unreadable;               /* samples whose outcome is not known */
-	uint64_t cut_stacks;               /* branch stacks without enough room */
-	uint64_t crowded; /* samples in contexts beyond TALLY_CONTEXTS */
+	uint64_t unreadable;               /* samples with CPI_OUTCOME_UNREADABLE */
+	uint64_t cut_stacks; /* branch stacks of which some branches were left out */
+	uint64_t crowded;    /* samples in contexts beyond TALLY_CONTEXTS */
 	/* for the flush that is being made */
 	struct flush_stream described[SESSION_MAX_EVENTS];
 	struct collector_counts now[SESSION_MAX_EVENTS];
@@ -106,7 +106,7 @@ struct session_mend {
 	uint64_t retry_ns; /* time of the next attempt */
 	bool closing;      /* the session ends: this is the last attempt */
 	uint64_t nr;       /* number of repairs */
-	nlink_t links;     /* names of the database's file */
+	nlink_t links;     /* number of names (hard links) of the database's file */
 	bool lost_stored;  /* stored samples are lost, so the session's end fails */
 };
 
@@ -119,7 +119,7 @@ struct session_times {
 	uint64_t swept_ns;     /* all samples in the tables are newer */
 	uint64_t gave_back_ns; /* when freed memory was last returned */
 	uint64_t mapped_ns;    /* mapping records have been read up to then */
-	bool gap;              /* some mapping records were lost */
+	bool gap;              /* mapping records were lost; not a gap in sampling */
 	bool quiet;            /* the collector had no samples in the last cycle */
 	uint64_t flush_from_ns, epoch_end_real_ns;
 	/* length of the current epoch; 0: it ends with the session */
@@ -136,7 +136,7 @@ struct session {
 	struct wallclock wall; /* for all stored times */
 
 	struct cpus cpus;
-	int cpus_missing; /* -errno: some CPUs could not be opened; 0: none */
+	int cpus_missing; /* -errno: some CPUs could not be opened; 0: all are open */
 	/* threads of a target that was already running (perftarget.h) */
 	pid_t *threads;
 	int nr_threads;
@@ -178,7 +178,9 @@ static inline uint64_t session_now(const struct session *s)
 	return clock_mono_ns(s->cfg.clock);
 }
 
-/* Sets the rate to hz, or to the kernel's limit, and the periods that follow. */
+/*
+ * Sets the rate to session_rate_limit(hz), and computes the periods from this rate.
+ */
 void session_take_rate(struct session *s, double hz);
 
 /* Returns freed memory to the system. */
@@ -187,10 +189,12 @@ void session_give_back_memory(struct session *s);
 /* Returns hz, or the kernel's limit if that is lower. */
 double session_rate_limit(double hz);
 
-/* Sweeps, and then samples at hz, as a new stream. Returns 0 or -errno. */
+/* Sweeps, and then samples at the rate hz, as a new stream. Returns 0 or -errno. */
 int session_change_rate(struct session *s, double hz);
 
-/* Starts to measure the session's cost, which its rate follows from then on. */
+/*
+ * Starts to measure the session's cost. From then on the rate is adjusted to this cost.
+ */
 void session_budget_begin(struct session *s);
 
 /* Does measurements and checks that are due. The daemon does not wake up for these. */
@@ -218,7 +222,10 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
  */
 uint64_t session_nr_pending(const struct session *s);
 
-/* Asks the collector for the exec ids of all processes, if it uses them. */
+/*
+ * If the collector tells incarnations of a process apart by exec ids (collector.h),
+ * asks it for the exec id of each process.
+ */
 void session_ask_exec_ids(struct session *s);
 
 /* Reads the mapping records up to now. */
@@ -244,14 +251,18 @@ int session_parse_events(struct session *s);
 
 /*
  * Chooses cpu-clock if no event is configured and there is no counter of cycles. Call
- * it before the rate is chosen, because that measures the event's cost. 0 or -errno.
+ * it before the rate is chosen: to choose the rate, the cost of the event is measured.
+ * Returns 0 or -errno.
  */
 int session_choose_events(struct session *s);
 
 /* Opens the configured collector, or the first that works. 0 or -errno. */
 int session_start_collector(struct session *s);
 
-/* Reads all samples and empties the tables, so that no remaining sample is older. */
+/*
+ * Reads all samples and empties the tables. All samples that come later are newer than
+ * the beginning of this sweep.
+ */
 void session_sweep(struct session *s);
 
 /*
@@ -265,8 +276,9 @@ int session_store(struct session *s);
 int session_store_patiently(struct session *s, uint64_t max_ns);
 
 /*
- * session_flush() and session_new_epoch() when they are due, not on request: they wait
- * for a lock for about 60 ms, and only when the next attempt is due.
+ * The same as session_flush() and session_new_epoch(), for calls at the due time
+ * instead of on request. They wait for a lock for about 60 ms. If an attempt failed
+ * because of a lock, they do not try again before the next attempt is due.
  */
 int session_flush_due(struct session *s);
 int session_new_epoch_due(struct session *s, const char *label);
@@ -289,19 +301,19 @@ bool session_is_half_full(const struct session *s);
 void session_bound_memory(struct session *s);
 
 /*
- * Checks that the database is at its path, and repairs it, one step per call. Returns 0
- * if it is there, -EINPROGRESS while it is being copied, or the error that prevents the
- * repair.
+ * Checks that the database is at its path. If it is not, does one step of the repair
+ * per call. Returns 0 if it is there, -EINPROGRESS while it is being copied, or the
+ * error that prevents the repair.
  */
 int session_mend(struct session *s);
 
-/* Returns the time until the next call is useful, after one that failed. */
+/* After session_mend() failed: returns how long to wait before the next call. */
 uint64_t session_mend_wait_ns(const struct session *s);
 
 /*
- * At the session's end, if session_mend() failed: stores waiting flushes into the open
- * file, ends the run there, and saves a copy beside the path. Returns 0, or the error
- * if they are lost.
+ * Call at the session's end if session_mend() failed. Stores the waiting flushes into
+ * the file that is still open, ends the run in it, and saves a copy of it beside the
+ * path. Returns 0, or the error because of which the flushes are lost.
  */
 int session_mend_last(struct session *s);
 void session_mend_free(struct session *s);

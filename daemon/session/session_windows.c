@@ -121,8 +121,9 @@ static int open_windows(struct session *s, struct sampler **out)
 }
 
 /*
- * What must pass before windows are loaded. Of a target its CPU time counts: beside
- * other programs a short command takes long, and to load them would take as long again.
+ * The time that must pass before windows are loaded. For a target its CPU time counts:
+ * beside other programs even a short command takes long, and loading windows would take
+ * as long again.
  */
 static uint64_t after_ns(const struct session *s)
 {
