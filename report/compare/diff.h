@@ -20,12 +20,13 @@
 #define DIFF_MIN_ROWS  256
 
 /*
- * A row. If it stands for several procedures, these are the first one's; its member
- * with leads to the next.
+ * A row of the comparison. If code matched under different names (diff_match()), it
+ * stands for several procedures: `row` is the first one of A and `other` the first one
+ * of B. Their members `with` lead to the next ones of the same side.
  */
 struct diff_row {
 	const struct matrix_row *row;
-	const struct matrix_row *other; /* B's row, if the code matched it; else NULL */
+	const struct matrix_row *other; /* B's row, if matched by its code; else NULL */
 	double similarity;              /* the similarity of their code, up to 1 */
 	double time[2];                 /* in the event's unit, over all epochs */
 	const struct compare_row *compared;
@@ -36,12 +37,14 @@ struct diff_request {
 	struct select_request select;
 	int by;                /* enum prof_by */
 	double fdr, threshold; /* 0 for the default; threshold is in percent */
-	const char *history;   /* a spec, or "none"; NULL: all suitable epochs */
+	const char *history;   /* a spec (text that selects epochs, as for --epoch), or
+				  "none"; NULL: all suitable epochs */
 };
 
 struct diff {
 	const struct diff_request *req;
-	const char *spec[DIFF_NR_SIDES]; /* NULL if there are no earlier epochs */
+	/* of A, of B and of the earlier epochs; the last is NULL if there are none */
+	const char *spec[DIFF_NR_SIDES];
 	char *history; /* the spec of earlier epochs, if they were searched for */
 	struct selection sel[DIFF_NR_SIDES];
 	struct events ev[DIFF_NR_SIDES];
@@ -52,7 +55,7 @@ struct diff {
 	size_t nr_left_out; /* rows beyond DIFF_MAX_CELLS */
 	double total[2], seconds[2];
 	struct compare c;
-	/* While it is read. */
+	/* Used while the epochs are read. */
 	size_t *at; /* by row of the matrix: the index of its row here, or SIZE_MAX */
 	struct compare_run *run;
 	double *time, *within; /* within is NULL if nothing was rolled up */
@@ -68,27 +71,32 @@ int diff_open(const struct diff_request *req, const char *a, const char *b,
 	      struct diff *d);
 void diff_close(struct diff *d);
 
-/* For a side: time per second of its epochs, and percent of its time without idle. */
+/*
+ * Return the row's time on a side: per second of the side's epochs, and in percent of
+ * the side's whole time without idle.
+ */
 double diff_per_second(const struct diff *d, const struct diff_row *r, int side);
 double diff_percent(const struct diff *d, const struct diff_row *r, int side);
 
 /*
- * The change of the row's time in percent of B's time; negative if it shrank. It has
- * the sign of the change, unlike the difference of the shares, which may have the other
- * one.
+ * The change of the row's time, in percent of the whole time of B; negative if the
+ * row's time shrank. If both sides have the row, this is not the difference of the two
+ * shares, which can have the opposite sign.
  */
 double diff_effect(const struct diff *d, const struct diff_row *r);
 
 /*
- * If there are too few epochs to know how much they differ by chance: whether a row
- * differs by more than sampling explains, by this ratio and this many standard errors.
+ * Whether a row's change is larger than DIFF_LEAST_RATIO, by more than
+ * DIFF_LEAST_ERRORS standard errors of sampling. Used if there are too few epochs to
+ * know how much they differ by chance.
  */
 #define DIFF_LEAST_RATIO  1.25
 #define DIFF_LEAST_ERRORS 4.0
 bool diff_is_beyond_sampling(const struct diff *d, const struct diff_row *r);
 
 /*
- * The number of epochs of a side; if they were rolled up, of the epochs that they were.
+ * The number of epochs of a side. A rolled-up epoch counts as the epochs from which it
+ * was made, if their variation is used.
  */
 size_t diff_nr_runs(const struct diff *d, int side);
 
@@ -98,26 +106,30 @@ const char *diff_status(const struct diff_row *r);
 /* "slower", "more often", "undetermined"; NULL if the row is no finding. */
 const char *diff_verdict(const struct diff_row *r);
 
-/* The same for people: "changed (cause unknown)" instead of "undetermined". */
+/* The same, in words for people: "changed (cause unknown)", not "undetermined". */
 const char *diff_verdict_text(const struct diff_row *r);
 
 /*
- * Finds earlier epochs that show how much runs differ by chance. Returns 0 or -ENOMEM.
+ * Finds earlier epochs that show how much epochs differ by chance. Returns 0 or
+ * -ENOMEM.
  */
 int diff_find_history(struct diff *d);
 
 /*
- * Joins rows that only one side has, if two builds of an image have similar code under
- * different names: one procedure with one, or with several that are its parts. alias[i]
- * becomes the row to which row i's time belongs. Returns 0, or an error, which is
- * logged unless it is -ENOMEM.
+ * Finds similar code under different names in two builds of an image. Joins a row that
+ * only one side has with such a row of the other side, or with several rows whose code
+ * together is similar to it. alias[i] becomes the row to which row i's time belongs.
+ * Returns 0, or an error, which is logged unless it is -ENOMEM.
  */
 int diff_match(struct diff *d, size_t *alias, double *similarity);
 
 /* Appends a pattern that matches only name. Returns 0 or -ENOMEM. */
 int diff_put_pattern(const char *name, struct buf *out);
 
-/* Judges the findings by the shapes of their instructions. Errors as above. */
+/*
+ * Finds the verdicts of the first findings. A verdict follows mainly from how the
+ * samples are distributed over the instructions (shape.h). Returns as diff_match().
+ */
 int diff_judge(struct diff *d);
 
 #endif

@@ -3,8 +3,9 @@
  * diff_frames.c - gives each frame of call stacks the change of its procedure
  *
  * cpi diff compares the flat profiles, and its rows are matched to frames by name and
- * image. Where cpi diff has only the sampling error to judge by, equal epochs would
- * seem to differ; a change is then found only if it is well beyond that error.
+ * image. If there are too few epochs, only the sampling error is known, and equal
+ * epochs would seem to differ. A change is then found only if it is well beyond that
+ * error.
  */
 #include "config.h"
 
@@ -40,7 +41,7 @@ static bool is_same_procedure(const struct frame *f, const struct matrix_row *ro
 	       !strcmp(f->image, row->image);
 }
 
-/* A row that joins two builds by their code has a name on each side. */
+/* If a row was matched by its code, it has a different name on each side. */
 static bool is_of_row(const struct frame *f, const struct diff_row *r)
 {
 	return is_same_procedure(f, r->row) ||

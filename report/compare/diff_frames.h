@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_frames.h - which frames of call stacks changed, as cpi diff judges procedures
+ * diff_frames.h - finds changed frames of call stacks, with the comparison of cpi diff
  *
  * Flat profiles have more samples than stacks, and cpi diff knows how much epochs
- * differ from each other. So a frame's change is that of its procedure's own time
- * there.
+ * differ from each other. So a frame gets the change of its procedure's own time in the
+ * flat profiles.
  */
 #ifndef CPI_REPORT_DIFF_FRAMES_H
 #define CPI_REPORT_DIFF_FRAMES_H
@@ -14,7 +14,8 @@
 
 /* The change of a procedure's own time, from the first side to the second. */
 struct frame_change {
-	bool judged, found;       /* if false, no other member is set */
+	bool judged;              /* if false, the other members are not set */
+	bool found;               /* the change is more than chance explains */
 	double change, low, high; /* logarithms; low and high are its interval with 95%
 				     confidence */
 	const char *verdict;      /* "slower", for people; NULL if there is none */

@@ -2,7 +2,7 @@
 /*
  * diff_gate.c - which rows meet a condition
  *
- * A row whose cause is not known counts as slower: what may be slower must not pass.
+ * A row that changed for an unknown cause counts as slower, because it may be.
  */
 #include "config.h"
 

@@ -24,11 +24,11 @@ struct diff_gate {
  */
 int diff_gate_parse(const char *text, struct diff_gate *out);
 
-/* Why a comparison cannot be judged, with COMPARE_MIN_RUNS. */
+/* Says that a comparison cannot be judged. %d is COMPARE_MIN_RUNS. */
 #define DIFF_GATE_UNJUDGED \
 	"cannot be judged: each side needs %d epochs, or earlier ones to compare with"
 
-/* Whether there were enough runs to know how much changes by chance. */
+/* Whether there were enough epochs to know how much rows differ by chance. */
 bool diff_gate_can_judge(const struct diff *d);
 
 /*

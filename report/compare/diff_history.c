@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_history.c - finds earlier epochs of the same machine, which show how much runs
- * differ
+ * diff_history.c - finds earlier epochs of the same machine, which show how much epochs
+ *                  differ by chance
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "report/compare/diff.h"
 #include "report/profile/prof_context.h"
 
-/* At most so many: the newest before A and B. */
+/* The most earlier epochs that are used: the newest ones before A and B. */
 #define MAX_EPOCHS 30
 #define MAX_BACK   200
 

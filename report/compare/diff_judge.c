@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_judge.c - the samples of findings instruction by instruction, and of their
- *                callers
+ * diff_judge.c - finds the verdicts of findings, from the samples of their instructions
+ *                and of their callers
  *
- * Each side is a command of its own, on one image: a procedure's classes come from its
- * graph, as cpi calc has them. Callers are procedures of the same image that have
- * samples and a direct call.
+ * Each side is explained by itself, one image at a time, as by cpi calc. This also
+ * gives the classes of the instructions. Callers are procedures of the same image that
+ * have samples and a direct call of the finding.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include "report/compare/diff.h"
 #include "report/explain/explainer.h"
 
-/* Findings that are judged: the first ones. */
+/* Only this many findings are judged: the first ones. */
 #define MAX_JUDGED 20
 
 /* An instruction of a finding, on one side. */
@@ -32,7 +32,7 @@ struct finding_insn {
 struct judged_side {
 	const struct matrix_place *place;
 	bool explained;
-	uint64_t address;           /* that calls name */
+	uint64_t address;           /* the target of calls of the finding */
 	struct buf insn;            /* struct finding_insn */
 	double calls;               /* samples of the classes that call it */
 	struct freq_interval *runs; /* executions, by class; owned */
@@ -47,7 +47,7 @@ struct image_findings {
 	struct image *im;
 };
 
-/* What an instruction may wait for in one run and not in another. */
+/* The kinds of instructions that may wait in one run and not in another. */
 #define VARYING                                                                       \
 	(INSN_LOAD | INSN_STORE | INSN_JUMP | INSN_CALL | INSN_RETURN | INSN_ATOMIC | \
 	 INSN_FENCE | INSN_PREFETCH | INSN_REPEAT | INSN_SYSCALL | INSN_BAD)
@@ -57,7 +57,7 @@ static bool reads_any(const struct insn *insn, const struct isa_registers *set)
 	return (insn->reads.bit[0] & set->bit[0]) || (insn->reads.bit[1] & set->bit[1]);
 }
 
-/* Which registers have a value that comes from memory without another step. */
+/* Updates the set of registers whose value comes straight from memory or a call. */
 static void follow(const struct insn *insn, struct isa_registers *loaded)
 {
 	for (int i = 0; i < 2; i++) {
@@ -69,8 +69,9 @@ static void follow(const struct insn *insn, struct isa_registers *loaded)
 }
 
 /*
- * Whether the block's instruction is steady: it waits for no memory, nor for a register
- * that was loaded, and it is not where the wait for a mispredicted jump shows.
+ * Whether the block's instruction i is steady: it waits neither for memory nor for a
+ * register that was loaded. The first instruction is not, because the wait after a
+ * mispredicted jump shows there.
  */
 static bool is_steady(const struct cfg *cfg, const struct cfg_block *block, int i)
 {
@@ -79,7 +80,7 @@ static bool is_steady(const struct cfg *cfg, const struct cfg_block *block, int 
 
 	if (!i || insn[i].kind & VARYING)
 		return false;
-	for (int k = 0; k < block->nr_insns; k++) /* of the round before */
+	for (int k = 0; k < block->nr_insns; k++) /* from the previous iteration */
 		follow(&insn[k], &loaded);
 	for (int k = 0; k < i; k++)
 		follow(&insn[k], &loaded);
@@ -152,7 +153,7 @@ static bool block_calls(const struct explained *e, const struct cfg_block *block
 	return false;
 }
 
-/* Each class that calls a finding counts once. */
+/* Adds the samples of the classes that call a finding; each class counts once. */
 static int add_calls(struct image_findings *s, const struct explained *e,
 		     uint64_t caller)
 {
@@ -178,7 +179,7 @@ static int add_calls(struct image_findings *s, const struct explained *e,
 	return 0;
 }
 
-/* Whether the code has a call of any finding: decoded without a graph. */
+/* Whether the code calls any finding. Only decodes it, and builds no graph. */
 static bool calls_any(const struct image_findings *s, const struct symbol *symbol)
 {
 	const uint64_t size = symbol->end - symbol->start;
@@ -200,7 +201,7 @@ static bool calls_any(const struct image_findings *s, const struct symbol *symbo
 	return found;
 }
 
-/* Every procedure with samples of time in one stream, that calls a finding. */
+/* Explains each procedure of one stream that calls a finding. */
 static int add_callers(struct image_findings *s, struct profile *profile)
 {
 	const struct symbol *symbol = NULL, *next;
@@ -289,7 +290,7 @@ static int open_image(const struct diff *d, int side, const char *name, int64_t 
 	return err;
 }
 
-/* Each image of the findings once. */
+/* Explains each image of the findings once. */
 static int explain_side(const struct diff *d, int side, struct judged_side *finding,
 			size_t nr)
 {
@@ -319,7 +320,7 @@ static double sum_of(const struct judged_side *p)
 	return sum;
 }
 
-/* Code that is the same, instruction by instruction. */
+/* Whether both have the same code, instruction by instruction. */
 static bool is_same_code(const struct judged_side *a, const struct judged_side *b)
 {
 	const struct finding_insn *x = (const struct finding_insn *)a->insn.data;
@@ -334,7 +335,7 @@ static bool is_same_code(const struct judged_side *a, const struct judged_side *
 	return true;
 }
 
-/* The class with the most time on both sides, relative to each side's. */
+/* Finds the class with the largest sum of its shares on both sides. */
 static int main_class(const struct judged_side *a, const struct judged_side *b)
 {
 	const struct judged_side *side[] = { a, b };
@@ -359,7 +360,7 @@ static int main_class(const struct judged_side *a, const struct judged_side *b)
 	return class;
 }
 
-/* Their executions on both sides. */
+/* Takes over the executions of the main class on both sides. */
 static int take_runs(struct shape_input *in, const struct judged_side *a,
 		     const struct judged_side *b)
 {
@@ -409,7 +410,7 @@ static size_t nr_judged(const struct diff *d)
 
 	while (nr < MAX_JUDGED && nr < d->nr_rows && d->row[nr].compared->found)
 		nr++;
-	/* What ran slower, only samples of time tell. */
+	/* Only samples of time tell what ran slower. */
 	return d->req->by == BY_PROCEDURE && d->ev[0].event[0].is_time ? nr : 0;
 }
 

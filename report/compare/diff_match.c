@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_match.c - procedures of two builds of one image that have like code
+ * diff_match.c - matches procedures of two builds of an image by similar code
  *
- * Names have matched what they can: these are rows that one side alone has, in images
- * of one path. Of all pairs the most alike are joined first. Then what is left is
- * looked for inside of those of the other side: a procedure that was split, or several
- * that became one, are alike as a whole.
+ * Procedures with the same name are one row already. This file compares the rows that
+ * only one side has, in images of the same path. All pairs are compared, and the most
+ * similar pairs are joined first. Then each row is compared with several rows of the
+ * other side together, because a procedure may have been split, or several may have
+ * become one.
  */
 #include "config.h"
 
@@ -16,15 +17,16 @@
 #include "report/compare/diff.h"
 #include "report/select/imagecache.h"
 
-/* Of an image, the busiest rows of each side; all pairs of them are looked at. */
+/* Only this many rows of an image on each side are compared: the busiest ones. */
 #define MAX_ROWS 100
 
 struct candidate {
 	const struct matrix_row *row;
 	struct similar *code;   /* NULL: not known */
-	struct candidate *head; /* of A: what it is joined with, or itself; or NULL */
-	double score;           /* then: how alike they are */
-	bool many;              /* and more than two are */
+	struct candidate *head; /* the row of A that it is joined with (may be
+				   itself); NULL: it is not joined */
+	double score;           /* if joined: how similar they are */
+	bool many;              /* if joined: with more than one row */
 };
 
 struct candidates {
@@ -37,7 +39,7 @@ struct pair {
 	double score;
 };
 
-/* The images that have samples on a side, ascending; sides have ids of their own. */
+/* The hashes of a side's images, ascending; ids would differ between the sides. */
 struct image_hashes {
 	uint64_t *hash;
 	size_t nr;
@@ -61,7 +63,7 @@ static int list_images(const struct matrix *m, int side, struct image_hashes *ou
 	return 0;
 }
 
-/* Whether one side has it, and the other one's samples are of another build. */
+/* Whether only this side has the row, and only this side has samples of its build. */
 static bool is_alone(const struct matrix_row *row, int side,
 		     const struct image_hashes *other)
 {
@@ -85,7 +87,7 @@ static int by_time(const void *va, const void *vb)
 	return x < y ? 1 : -1;
 }
 
-/* One image at a time, so that each is opened once for all its rows. */
+/* Reads the code of all rows of an image together, so that it is opened only once. */
 struct code_reading {
 	struct image_cache *images;
 	struct isa *isa;
@@ -174,7 +176,7 @@ static int join_pairs(struct candidates *of)
 	return 0;
 }
 
-/* What may be parts of whole: what it is joined with, and what is left. */
+/* Finds rows that may be parts of whole: those joined with it, or with none. */
 static size_t find_parts(const struct candidate *whole, struct candidates *of,
 			 struct candidate **part)
 {
@@ -191,7 +193,7 @@ static size_t find_parts(const struct candidate *whole, struct candidates *of,
 	return nr;
 }
 
-/* How alike whole is to all parts together. 0 or -ENOMEM. */
+/* Computes how similar whole is to all parts together. Returns 0 or -ENOMEM. */
 static int score_parts(const struct candidate *whole, struct candidate *const *part,
 		       size_t nr, double *score)
 {
@@ -209,7 +211,10 @@ static int score_parts(const struct candidate *whole, struct candidate *const *p
 	return 0;
 }
 
-/* Joins whole with parts of it on the other side, where that is more alike. */
+/*
+ * Joins whole with several rows of the other side, if together they are more similar to
+ * it than the row that it is joined with.
+ */
 static int join_parts(struct candidate *whole, bool is_a, struct candidates *of)
 {
 	struct candidate *part[MAX_ROWS];
@@ -280,7 +285,7 @@ static int match_images(struct diff *d, struct matrix_row **row, size_t nr,
 	struct isa *isa;
 	int err = isa_open(machine_of(select_newest(&d->sel[0])->arch), &isa);
 
-	if (err) /* a machine without a decoder: names alone */
+	if (err) /* no decoder for this machine: rows match only by name */
 		return err == -ENOMEM ? err : 0;
 	qsort(row, nr, sizeof(*row), by_time);
 	for (size_t from = 0, to; from < nr && !err; from = to) {

@@ -2,9 +2,9 @@
 /*
  * diff_parts.c - how much procedures varied inside an epoch that was rolled up
  *
- * Roll-up kept sums by range of code, not by procedure. Counts are matched to these
- * ranges by a binary search while a column is read; at its end the ranges that belong
- * to one row nearly alone give that row's variation.
+ * Roll-up kept sums by range of code, not by procedure. While a column is read, a
+ * binary search finds the range of each count. At the column's end, a range that
+ * belongs almost only to one row gives that row's variation.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@ struct rolled {
 	struct compare_parts parts;
 };
 
-/* What a row has of a spread's range. */
+/* The part of a range that belongs to one row. */
 struct range_share {
 	size_t spread, row;
 	double time;
@@ -135,7 +135,7 @@ void diff_parts_count(void *ctx, const struct matrix_count *c)
 
 	if (p->share.len)
 		last = (struct range_share *)(p->share.data + p->share.len) - 1;
-	/* Offsets ascend: most are where the last one was. */
+	/* Offsets ascend, so most are in the same range as the last one. */
 	if (last && last->row == c->row && !side_of(c, first + last->spread)) {
 		last->time += c->time;
 		return;
@@ -157,7 +157,7 @@ static int by_range(const void *va, const void *vb)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Adds up what one row has of one range, in several streams. */
+/* Adds up the parts of one range that belong to one row, over several streams. */
 static size_t merge_shares(struct range_share *share, size_t nr)
 {
 	size_t kept = 0;

@@ -3,9 +3,9 @@
  * diff_parts.h - how much a procedure's time varied within a rolled-up epoch
  *
  * Roll-up stores how the time of a captured symbol, or of a block of code, varied
- * (db/query/spread.h). Such a range describes a procedure if the procedure has nearly
- * all time of the range, and nearly all of the procedure's time is in the range. For
- * other procedures the variation is not known.
+ * (db/query/spread.h). Both are ranges of addresses. A range stands for a procedure if
+ * nearly all time of the range is the procedure's, and nearly all time of the procedure
+ * is in the range. For other procedures the variation is not known.
  */
 #ifndef CPI_REPORT_DIFF_PARTS_H
 #define CPI_REPORT_DIFF_PARTS_H
@@ -26,7 +26,7 @@ struct diff_parts {
 	struct buf within; /* struct diff_within of the previous epoch */
 };
 
-/* How much a row varied among the epochs that were rolled up into one. */
+/* How much a row varied between the epochs that were rolled up into this one. */
 struct diff_within {
 	size_t row;    /* in the matrix */
 	double time;   /* the part of the row's time for which this is known */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_procedure.c - the stalls of a procedure's fast run beside those of a slow one,
- *                    as SOSP'97 section 3.3 does for smooth
+ * diff_procedure.c - compares the stalls of a procedure in a fast and in a slow run, as
+ *                    SOSP'97 section 3.3 does for smooth
  *
  * Each side is explained by itself, as cpi calc and cpi sum do. Only one explanation is
- * open at a time, so its figures are copied. Instructions are compared one by one where
- * both sides have the same code; else by the longest common subsequence of their
- * operations.
+ * open at a time, so its figures are copied. If both sides have the same code, its
+ * instructions are compared one by one. Otherwise they are matched by the longest
+ * common subsequence of their operations.
  */
 #include "config.h"
 

@@ -32,7 +32,8 @@ struct diff_insn {
 	uint64_t b_address;
 	char *text;                           /* of A, or of B alone */
 	struct diff_time time;                /* NAN on a side without it */
-	struct freq_interval cpi[2], runs[2]; /* 90 %; runs: its executions */
+	struct freq_interval cpi[2], runs[2]; /* 90 % intervals: of CPI, and of the
+						 number of executions */
 	bool too_fast[2];                     /* its block is (calc_is_too_fast()) */
 };
 

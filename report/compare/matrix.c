@@ -137,7 +137,7 @@ static int add_unknown(struct column_reading *r, const char *reason, int64_t str
 		 : 0;
 }
 
-/* Samples of the selected contexts that are of no image: one row per reason. */
+/* Adds the selected contexts' samples without an image: one row per reason. */
 static int add_reasons(struct column_reading *r, const struct query_profile *q)
 {
 	size_t nr;
@@ -271,7 +271,7 @@ static int add_losses(struct column_reading *r, const struct query_streams *stre
 	return err;
 }
 
-/* What is of no image or of no offset. */
+/* Adds the samples without an image, and those without an offset. */
 static int add_others(struct column_reading *r, const struct selection *sel,
 		      const struct query_selection *query,
 		      const struct query_streams *streams, const struct query_losses *l)

@@ -7,9 +7,9 @@
  * offsets. The second reading goes epoch by epoch and opens no image; only one column
  * is in memory.
  *
- * A row is identified by names, not by an address: all builds of an image with one path
- * share the row of a procedure. But a name that was made from an offset ("[0x4290]") is
- * a row of one build only.
+ * A row is identified by names, not by an address: all builds of an image that have the
+ * same path share one row for each procedure. But a name that was made from an offset
+ * ("[0x4290]") identifies a row of one build only.
  *
  * I1  For each epoch: Σ rows = stored + unknown time of the selection, without idle.
  */
@@ -32,8 +32,8 @@ struct matrix_place {
 };
 
 /*
- * The time of a row's samples; kernel is the part of random that was taken in the
- * kernel.
+ * The time of a row's samples: `random` by samples at random moments, `ticks` by the
+ * scheduler's ticks (evidence.h). `kernel` is the part of `random` in kernel mode.
  */
 struct matrix_sums {
 	double random, kernel, ticks;
@@ -120,7 +120,8 @@ int matrix_name(struct matrix *m, int side, const struct selection *sel,
 		const struct events *ev);
 
 /*
- * Call it after matrix_name() of all sides: decides which samples count as time.
+ * Decides for each row whether its ticks count as time, and computes the rows' times.
+ * Call it after matrix_name() of all sides, because it needs the sums of all rows.
  * Returns 0 or -ENOMEM.
  */
 int matrix_fit(struct matrix *m);

@@ -2,13 +2,14 @@
 /*
  * matrix_evidence.c - compares ticks with random samples, row by row
  *
- * A row that departs on one side departs on all: a difference of the sides must not be
- * one of how they were measured. For the same reason ticks are used if all sides have
- * them. Each column has a scale of its own, so that its time in user mode is that of
- * its random samples.
+ * All sides must be measured in the same way, so that they can be compared. Therefore a
+ * row that departs on one side departs on all, and ticks are used only if all sides
+ * have them. Each column has a scale of its own, so that its time in user mode is that
+ * of its random samples.
  *
  * Random samples are fewer than ticks. So a row of the kernel, or one that departs, has
- * larger sampling errors than others of the same time: row->sample has by how much.
+ * a larger sampling error than another row of the same time. row->sample says how much
+ * larger.
  */
 #include "config.h"
 
@@ -38,7 +39,8 @@ static void put_user_mode(const struct matrix_sums *s, struct combine_row *out)
 }
 
 /*
- * The time on which ticks and random samples agree; the rest is only in random samples.
+ * Returns the time that both ticks and random samples measure. random_time() is the
+ * rest.
  */
 static double agreed_time(const struct evidence *e, const struct matrix_sums *s,
 			  bool departs)
@@ -86,7 +88,7 @@ static int find_departing(struct matrix *m, int side)
 	return err;
 }
 
-/* Computes the mean time of a sample on a side, and each row's over that. */
+/* Computes the mean time of a sample on each side, and the ratio of each row to it. */
 static void take_samples(struct matrix *m, double *variance, double *time)
 {
 	double all = 0;

@@ -2,8 +2,9 @@
 /*
  * matrix_spans.c - which row each sampled offset belongs to
  *
- * The first reading of a selection resolves offsets and stores runs of equal rows.
- * Later readings walk the runs beside the counts, both ascending, and need no image.
+ * The first reading of a selection finds the row of each offset, and stores a span for
+ * successive offsets of the same row. Later readings walk along the spans and the
+ * counts, which both ascend, and need no image.
  */
 #include "config.h"
 

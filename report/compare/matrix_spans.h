@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * matrix_spans.h - finds the row of an offset of an image, from runs of offsets
+ * matrix_spans.h - finds the row of an offset of an image, from spans of offsets
+ *
+ * A span is a range of offsets whose samples belong to one row.
  */
 #ifndef CPI_REPORT_MATRIX_SPANS_H
 #define CPI_REPORT_MATRIX_SPANS_H
@@ -13,7 +15,7 @@
 
 struct matrix_spans;
 
-/* Finds or makes the runs of an image in a stream on one side. Returns 0 or -ENOMEM. */
+/* Makes the empty list of spans of a side, image and stream. Returns 0 or -ENOMEM. */
 int matrix_spans_add(struct hmap *map, int side, int64_t image, int64_t stream,
 		     struct matrix_spans **out);
 struct matrix_spans *matrix_spans_find(const struct hmap *map, int side, int64_t image,

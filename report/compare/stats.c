@@ -262,8 +262,8 @@ static bool is_run(const struct query_epoch *e)
 }
 
 /*
- * Of an epoch that just began nothing is flushed, so that nobody knows what it had.
- * Where all are such, they stay: that there are no samples is what is to be said.
+ * Leaves out epochs that just began, because nothing of them was flushed yet. If all
+ * epochs are such, they stay, and the report says that there are no samples.
  */
 static void leave_out_empty(struct selection *sel)
 {

@@ -48,7 +48,7 @@ struct stats {
 	struct stats_row *row;
 	size_t nr_rows;
 	struct spread_runs runs;
-	double cv;  /* the variation between runs that all rows share */
+	double cv;  /* the variation between epochs that all rows share */
 	double sum; /* of all rows */
 };
 
@@ -77,9 +77,9 @@ int stats_add_categories(struct stats *s, const struct stats_busy *busy,
 			 struct explainer_kept *kept, const struct query_epoch *epoch);
 
 /*
- * For a run: how much time one unit of its values is (unit), and how many samples
- * (exposure). If values are normalized by the total, a run without samples counts as
- * one sample.
+ * Computes how much of an epoch's time one unit of its values stands for (unit), and
+ * how many samples that time has (exposure). If values are normalized by the total, an
+ * epoch without samples is treated as if it had one sample.
  */
 void stats_scale(const struct stats *s, const struct matrix_column *c, double *unit,
 		 double *exposure);
