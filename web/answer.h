@@ -2,8 +2,8 @@
 /*
  * answer.h - sends a reply, with HTTP headers, compression, conditions and ranges
  *
- * Every answer has headers that forbid the browser to run scripts of others, to embed
- * the page, and to guess a content type.
+ * Every answer has headers that forbid the browser to run scripts of other servers, to
+ * show the page inside another page, and to guess a content type.
  */
 #ifndef CPI_WEB_ANSWER_H
 #define CPI_WEB_ANSWER_H

@@ -6,10 +6,10 @@
 #define CPI_WEB_BROWSER_H
 
 /*
- * Opens a browser with xdg-open, on a private file in folder that redirects to the
- * address. The address is not an argument of the browser, because it contains the
- * token, and every user can read the arguments of a program. Returns 0, -ENODEV if
- * there is no display, or -errno.
+ * Writes into folder a private file that redirects the browser to the address, and
+ * opens this file with xdg-open. The address is not an argument of the browser, because
+ * it contains the token, and every user can read the arguments of a program. Returns 0,
+ * -ENODEV if there is no display, or -errno.
  */
 int browser_open(const char *folder, const char *address);
 

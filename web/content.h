@@ -2,10 +2,10 @@
 /*
  * content.h - the bytes of answers, kept compressed in memory
  *
- * A content is written once, piece by piece, and then any number of answers read it. It
- * is reference-counted. Memory has only its gzip form. If a client does not accept
- * gzip, the answer is decompressed while it is sent, so its memory does not depend on
- * its size.
+ * A content is written once, piece by piece. Then any number of answers read it. It
+ * is reference-counted. Only its gzip form is kept in memory. If a client does not
+ * accept gzip, the answer is decompressed while it is sent, so its memory does not
+ * depend on its size.
  */
 #ifndef CPI_WEB_CONTENT_H
 #define CPI_WEB_CONTENT_H

@@ -40,9 +40,9 @@
 
 #define MAX_MESSAGES 4096 /* bytes of stderr that are kept */
 #define PIECE        65536
-#define MAX_PIECES   32 /* that a pipe may still hold when its writers are gone */
+#define MAX_PIECES   32 /* the most that a pipe holds after its writers ended */
 #define END_MS       1000
-#define NICER        1 /* four fifths of the time of one before it, on one CPU */
+#define NICER        1 /* four fifths of the CPU time of the job before it */
 #define STUCK_S      5 /* until a killed child is no longer waited for */
 
 struct job {
@@ -111,7 +111,7 @@ static void fail(struct job *job, int failure)
 	kill_group(job);
 }
 
-/* Some of what the child printed. Bytes; 0 at the end; -EAGAIN: none so far. */
+/* Reads some of the child's output. Returns bytes; 0 at the end; -EAGAIN: none yet. */
 static ssize_t read_out(struct job *job)
 {
 	char piece[PIECE];
@@ -145,7 +145,7 @@ static void on_out(struct watch *w, uint32_t events)
 {
 	struct job *job = container_of(w, struct job, out);
 
-	if (!read_out(job)) /* else epoll would tell of the end for ever */
+	if (!read_out(job)) /* otherwise epoll would report the end for ever */
 		loop_remove(job->jobs->loop, w);
 }
 
@@ -232,8 +232,8 @@ static struct reply *make_reply(struct job *job, int status)
 }
 
 /*
- * The status is cheap, and tells whether all is well; a content's name is cheap, and
- * may spare a report. Reports keep neither waiting.
+ * The report `status` is cheap, and tells whether all is well. A stamp is cheap, and
+ * may make a report unnecessary. So neither has to wait for reports.
  */
 static bool is_cheap(const struct api_call *call)
 {
@@ -321,8 +321,8 @@ static void on_end(struct watch *w, uint32_t events)
 }
 
 /*
- * A report yields to those that began before it: the time line is asked for first, and
- * is there first, even if the CPUs are fewer than reports.
+ * A report yields to those that began before it. The page asks for the time line first,
+ * so this is ready first, even if there are fewer CPUs than reports.
  */
 static int nicer(const struct job *job)
 {
@@ -495,8 +495,8 @@ void jobs_options_changed(struct jobs *jobs)
 }
 
 /*
- * A process that waits for a device does not die at once: its waiters are told. Returns
- * whether they were; then other jobs may have ended.
+ * A killed process that waits for a device does not end at once. Then its waiters are
+ * answered before it ends. Returns whether they were; then other jobs may have ended.
  */
 static bool tick(struct job *job, uint64_t now_ns)
 {
@@ -518,7 +518,7 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 			continue;
 		if (tick(job, now_ns))
 			next = jobs->first;
-		if (job->failure && has_ended(job)) { /* which no event may tell of */
+		if (job->failure && has_ended(job)) { /* perhaps without an event */
 			on_end(&job->end, EPOLLIN);
 			next = jobs->first;
 		}

@@ -5,9 +5,10 @@
  * A job runs cpi with the arguments of one question, in a confined child process
  * (confine.h). If the same question is asked while its job runs, both share the job. At
  * most max_running jobs run and max_queued wait; further ones are refused. In addition,
- * one job for a status or a stamp may run. A job is killed when no client waits for it
- * any more, when its time is over, or when it prints too much. It counts as running
- * until its process has ended. Processes that it has started are killed with it.
+ * one cheap job may run: one for the report `status`, or for a stamp
+ * (api_stamp_make()). A job is killed when no client waits for it any more, when its
+ * time is over, or when it prints too much. It counts as running until its process has
+ * ended. Processes that it has started are killed with it.
  */
 #ifndef CPI_WEB_JOB_H
 #define CPI_WEB_JOB_H
@@ -46,8 +47,8 @@ struct job_waiter {
 	struct job_waiter *next;
 	struct job *job; /* NULL: it does not wait */
 	/*
-	 * Called once, unless the waiter leaves before. The job owns reply, which is
-	 * NULL when out of memory.
+	 * Called once, unless jobs_leave() was called before. The job owns reply, which
+	 * is NULL when out of memory.
 	 */
 	void (*done)(struct job_waiter *w, struct reply *reply);
 };
@@ -57,7 +58,7 @@ struct jobs {
 	struct loop *loop;
 	struct job *first; /* all jobs, in the order of arrival */
 	unsigned int nr_running, nr_queued;
-	unsigned int nr_cheap; /* of the running ones */
+	unsigned int nr_cheap; /* of the running jobs; 0 or 1 beside max_running */
 	uint64_t nr_done, nr_failed, nr_cancelled, nr_refused;
 	/* Called with an answer that may be cached, before the waiters' functions. */
 	void (*finished)(struct jobs *jobs, const struct job_key *key,
@@ -65,8 +66,8 @@ struct jobs {
 };
 
 /*
- * Asks a question, and takes over call. Returns 0; -EBUSY if too many jobs wait; or
- * -ENOMEM. On failure call is ended.
+ * Asks a question. Takes over *call, and ends it with api_call_fini(), also on failure.
+ * Returns 0; -EBUSY if too many jobs wait; or -ENOMEM.
  */
 int jobs_ask(struct jobs *jobs, const struct job_key *key, struct api_call *call,
 	     struct job_waiter *w);

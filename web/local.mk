@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi-web is a thin main over libweb.a, so that unit tests can link the parts.
 
-# The page: modules and style sheets become one file each, which cpi-web has in it.
+# The page. All modules become one file, and all style sheets another. Both are embedded in
+# cpi-web.
 WEB_MODULES = \
 	web/page/api.js web/page/dom.js web/page/explain.js \
 	web/page/filters.js web/page/flame_canvas.js web/page/flame_tree.js \

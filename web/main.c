@@ -44,7 +44,7 @@ static int make_token(char out[SERVER_TOKEN_SIZE])
 	return 0;
 }
 
-/* Where only this user may look, for what SQLite does not have room for. */
+/* Makes a private folder, for SQLite's temporary files and for browser_open(). */
 static int make_folder(char out[PATH_MAX])
 {
 	const char *base = getenv("XDG_RUNTIME_DIR");

@@ -26,7 +26,7 @@ static void put(struct buf *out, const char *name, const char *type, const char 
 		   name, help, name, type, name, value);
 }
 
-/* What is of cpi-ship, and nothing else, in case that somebody else wrote the file. */
+/* Adds only lines with cpi-ship's names, in case another program wrote the file. */
 static bool is_of_ship(const char *line)
 {
 	if (!strncmp(line, "# HELP ", 7) || !strncmp(line, "# TYPE ", 7))
@@ -34,7 +34,7 @@ static bool is_of_ship(const char *line)
 	return !strncmp(line, SHIP, strlen(SHIP));
 }
 
-/* Those of another process, if it is there. */
+/* Adds cpi-ship's metrics, if there is a file with them. */
 static void put_ship(const char *path, struct buf *out)
 {
 	struct buf text = { 0 };

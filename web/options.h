@@ -33,8 +33,9 @@ void web_options_fini(struct web_options *o);
 const struct service_program *web_options_program(void);
 
 /*
- * Takes from now the values that can change while the server runs; the caller still
- * frees now. Returns 0 or a negative error; then some strings of o are invalid.
+ * Copies from *now into *o the values that can change while the server runs. The caller
+ * still calls web_options_fini() for *now. Returns 0, or a negative error, and then
+ * some strings of o are invalid.
  */
 int web_options_take(struct web_options *o, struct web_options *now);
 

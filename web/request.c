@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * request.c - one request: checked, routed, answered; or it waits for a job
+ * request.c - checks and routes one request, waits for its job, and answers it
  *
- * While it waits its connection is suspended, and MHD does not look at it. So the loop
- * watches whether the client goes away. Then the request leaves its job.
+ * While a request waits, its connection is suspended, and MHD does not watch it. So the
+ * loop watches whether the client closes it. If so, the request leaves its job.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 
 #define MAX_LOGIN 1024 /* bytes of a user and a password */
 
-/* Of a header's name (RFC 9110, 5.6.2). */
+/* The characters of a header's name (RFC 9110, 5.6.2). */
 #define TOKEN_CHARACTERS                                      \
 	"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" \
 	"abcdefghijklmnopqrstuvwxyz"
@@ -66,14 +66,14 @@ static void on_done(struct job_waiter *w, struct reply *reply)
 	struct request *r = container_of(w, struct request, waiter);
 
 	if (r->is_stamping) {
-		r->is_stamping = false; /* route() finds it among kept answers */
+		r->is_stamping = false; /* route() finds the stamp in the cache */
 	} else {
 		if (reply)
 			reply_take(reply);
 		r->reply = reply;
 		r->is_gone = !reply;
 		if (r->stamp.job && reply && reply->status == MHD_HTTP_OK)
-			return; /* it is sent when it can be kept */
+			return; /* it is sent when its key in the cache is known */
 	}
 	stop_waiting(r);
 }
@@ -141,7 +141,7 @@ void request_end(void *cls, struct MHD_Connection *mhd, void **request,
 	*request = NULL;
 }
 
-/* What another server might read in another way. */
+/* Headers that another server might understand in another way. */
 struct count {
 	int hosts, bodies, odd_names;
 };
@@ -162,8 +162,7 @@ static enum MHD_Result count_header(void *cls, enum MHD_ValueKind kind,
 	return MHD_YES;
 }
 
-/* Whether another site's page has sent it; a link to the page itself may be followed.
- */
+/* Whether another site's page sent the request. Links to our own page are allowed. */
 static bool is_cross_site(struct MHD_Connection *mhd)
 {
 	const char *site =
@@ -206,7 +205,7 @@ static struct reply *check(struct request *r, const char *method)
 	return NULL;
 }
 
-/* The reply to a client that may not ask; NULL if it may, or waits. */
+/* Returns the reply to a client that may not ask; NULL if it may, or must wait. */
 static struct reply *ask_password(struct request *r)
 {
 	const char *value =
@@ -289,7 +288,7 @@ static struct reply *say_ready(const struct request *r)
 			 r->reply->content);
 }
 
-/* Puts what is to be said in place of the job's reply. */
+/* Replaces the job's reply by the one for this kind of request. */
 static void shape_reply(struct request *r)
 {
 	struct reply *reply;
@@ -308,8 +307,8 @@ static const char *location(const struct request *r, char *out, size_t size)
 }
 
 /*
- * Whether the connection has the certificate from before. It ends with its next answer:
- * the files are read again only when no such connection is left.
+ * Whether the connection uses the former certificate. It is closed after its next
+ * answer, because the files are read again only when no such connection is left.
  */
 static bool has_former_certificate(const struct request *r)
 {
@@ -364,7 +363,7 @@ enum MHD_Result request_handle(void *cls, struct MHD_Connection *mhd, const char
 		r->is_checked = true;
 		r->reply = check(r, method);
 		r->is_refused = r->reply;
-		/* Else it is called again: only then may the connection be kept. */
+		/* MHD calls again; only a reply then lets the connection stay open. */
 		return r->reply ? send_reply(r) : MHD_YES;
 	}
 	if (!r->reply && !r->may_ask) {

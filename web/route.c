@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * route.c - which path means what
+ * route.c - decides by the path how a request is answered
  *
- * With a token every path begins with it, and any other path is not found, in the same
- * words: a guess learns nothing.
+ * If there is a token, every path begins with it. Any other path gets the same "not
+ * found" as a missing page, so a guess tells nothing about the token.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #include "web/stamp.h"
 
 #define API        "/api/v1/"
-#define STAMP_SIZE 64 /* that "epoch stamp" prints */
+#define STAMP_SIZE 64 /* length of the hash that "epoch stamp" prints */
 
 static struct reply *shared(struct reply *reply)
 {
@@ -27,7 +27,7 @@ static struct reply *shared(struct reply *reply)
 	return reply;
 }
 
-/* The part of the path behind the token; NULL if the token is not there. */
+/* The part of the path after the token; NULL if the token is missing or wrong. */
 static const char *behind_token(const char *token, const char *path)
 {
 	char given[SERVER_TOKEN_SIZE];
@@ -52,7 +52,7 @@ static struct reply *find_asset(struct server *s, const char *name)
 	return shared(s->not_found);
 }
 
-/* The kept answer to a call, or one that r is to wait for. Ends the call. */
+/* Returns the cached answer to a call; if there is none, r waits. Ends the call. */
 static struct reply *ask_with_key(struct request *r, const struct job_key *key,
 				  struct api_call *call)
 {
@@ -71,7 +71,7 @@ static struct reply *ask_with_key(struct request *r, const struct job_key *key,
 	return NULL;
 }
 
-/* The hash that a kept answer to "epoch stamp" consists of. */
+/* Reads the stamp from a reply to "epoch stamp". */
 static int read_stamp(const struct reply *reply, char out[STAMP_SIZE + 1])
 {
 	struct content_reader *reader = content_reader_new(reply->content, 0);
@@ -83,9 +83,9 @@ static int read_stamp(const struct reply *reply, char out[STAMP_SIZE + 1])
 }
 
 /*
- * Asks for the name of the content of a call's epochs, and makes the call's key of it.
- * Returns 0; -EAGAIN, and w waits until that is known; or another error, and a key of
- * the whole database has to do.
+ * Asks for the stamp of a call's epochs, and makes the call's key from it. Returns 0;
+ * -EAGAIN if w waits for the stamp; or another error, and then the key must be made
+ * from the whole database (stamp_call()).
  */
 static int find_content(struct request *r, const struct api_call *call,
 			struct job_waiter *w, struct job_key *out)
@@ -111,7 +111,7 @@ static int find_content(struct request *r, const struct api_call *call,
 	}
 	r->was_stamped = true;
 	r->is_stamping =
-		w == &r->waiter; /* it may be called before jobs_ask() returns */
+		w == &r->waiter; /* w->done() may be called before jobs_ask() returns */
 	err = jobs_ask(&s->jobs, &key, &stamp, w);
 	if (!err && w->job)
 		return -EAGAIN;
@@ -138,7 +138,7 @@ void route_stamped(struct request *r, const struct reply *reply)
 		jobs_rename(&r->waiter, &key);
 }
 
-/* Whether r's question was asked before, as far as is remembered. */
+/* Whether r's question was asked before. Only some questions are remembered. */
 static bool was_asked(const struct request *r)
 {
 	struct job_key *at = r->listener->server->asked;
@@ -153,10 +153,10 @@ static bool was_asked(const struct request *r)
 }
 
 /*
- * The content of a report's epochs is the key: that of closed ones stays while cpid
- * writes. The name of a content is itself kept until the database is written to. A
- * question that is new is not waiting for the name of its content: no answer is kept,
- * so the report is made meanwhile, if a place is free.
+ * The key of a report is made from the stamp of its epochs. The stamp of closed epochs
+ * does not change while cpid writes. Stamps are cached, too, until the database is
+ * written to. A new question has no cached answer. So its report does not wait for the
+ * stamp, if a place is free.
  */
 static struct reply *ask(struct request *r, struct api_call *call)
 {
@@ -234,7 +234,7 @@ static struct reply *ask_ready(struct request *r)
 	return ask_report(r, "epochs", &t);
 }
 
-/* The token alone: the page's own addresses are relative to the folder. */
+/* For a path that is only the token: the page's addresses need the '/' after it. */
 static struct reply *redirect(void)
 {
 	return reply_text(MHD_HTTP_PERMANENT_REDIRECT, "text/plain", "");

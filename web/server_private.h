@@ -42,9 +42,9 @@ struct server {
 	struct conns conns;
 	struct logins logins;
 	struct cache cache;
-	struct job_key asked[SERVER_NR_ASKED]; /* questions of before; the slot is from
-						  the hash */
-	struct tls former_tls;                 /* the TLS data of the former daemons */
+	/* questions that were asked before; the hash of a question chooses its slot */
+	struct job_key asked[SERVER_NR_ASKED];
+	struct tls former_tls; /* the TLS data of the former daemons */
 	uint64_t renew_ns; /* when to load the certificates again after a failure; 0: no
 			      failure */
 	bool refuses_files; /* the certificate's files changed, but cannot be used */
@@ -70,9 +70,9 @@ struct request {
 	bool is_refused; /* the rest of the connection is not read */
 	bool is_gone;    /* the client has closed the connection */
 	bool is_suspended;
-	bool may_ask;     /* the client is known, or need not be */
+	bool may_ask;     /* the client is authenticated, or need not be */
 	bool is_stamping; /* it waits for the stamp of its epochs */
-	bool was_stamped; /* it has done so, and does not wait again */
+	bool was_stamped; /* the stamp was asked for, and is not asked for again */
 	enum request_kind kind;
 	struct target target;
 	struct job_waiter waiter;
@@ -94,15 +94,16 @@ void request_end(void *cls, struct MHD_Connection *mhd, void **request,
 		 enum MHD_RequestTerminationCode why);
 
 /*
- * Returns the reply to a request whose headers were checked, as a new reference. NULL:
- * r waits for a job; if r does not wait, out of memory.
+ * Returns the reply to a request whose headers were checked, as a new reference.
+ * Returns NULL if r now waits for a job, or when out of memory; then r does not wait.
  */
 struct reply *route(struct request *r);
 
 /*
- * The name of the content of r's epochs is there, as the reply to "epoch stamp". If r's
- * report is still being made, a kept answer is r's instead. The report is kept under
- * that name.
+ * Call when "epoch stamp" has replied with the stamp of r's epochs. The key that
+ * follows from the stamp is the one under which the cache keeps the report. If the
+ * report is not finished, but the cache has an answer with this key, r gets that
+ * answer.
  */
 void route_stamped(struct request *r, const struct reply *reply);
 

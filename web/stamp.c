@@ -2,9 +2,9 @@
 /*
  * stamp.c - hashes what an answer depends on
  *
- * No kept answer is looked at again to see whether it is still true: what it depends on
- * is part of its key. The state of a file is its device, inode, size and time. For
- * SQLite's WAL it is also the header of its index, which changes with every commit.
+ * All that an answer depends on is part of its key. So a cached answer never has to be
+ * checked again. The state of a file is its device, inode, size and time. For SQLite's
+ * WAL it is also the header of its index, which changes with every commit.
  */
 #include "config.h"
 
@@ -20,16 +20,16 @@
 
 #include "base/times.h"
 
-/* Its counter of changes, and the length and salt of the WAL. */
+/* Contains a counter of changes, and the length and salt of the WAL. */
 #define WAL_INDEX_HEADER 48
 
 /*
- * Then debug files and source files are read again, because the stamp does not depend
- * on them.
+ * Answers are used for so long. The stamp does not depend on debug files and source
+ * files, so these may have changed since then.
  */
 #define CONTENT_KEPT_S 600
 
-/* What changes when a file is written to, or another one takes its place. */
+/* Adds what changes when a file is written to or replaced. */
 static void add_file(struct sha256_ctx *sha, const char *path)
 {
 	struct stat st = { .st_dev = 0 };
@@ -106,7 +106,7 @@ void stamp_call(const struct api_call *call, const struct text_list *dbs,
 	struct sha256_ctx sha;
 
 	begin(&sha, call);
-	if (!strcmp(call->report, "status")) /* which is the daemon's, too */
+	if (!strcmp(call->report, "status")) /* also depends on the daemon */
 		sha256_update(&sha, sizeof(second), (const uint8_t *)&second);
 	for (int i = 0; i < dbs->nr; i++)
 		add_database(&sha, dbs->item[i]);

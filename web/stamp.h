@@ -10,12 +10,17 @@
 #include "web/api.h"
 #include "web/job.h"
 
-/* The key of a question, whatever its answer depends on: a hash of the arguments. */
+/*
+ * The key of the question alone, without the data that its answer depends on: a hash of
+ * the arguments and of the program's version.
+ */
 void stamp_question(const struct api_call *call, struct job_key *key);
 
 /*
- * The key of a question whose answer depends only on the contents of epochs; content is
- * their stamp. The key also changes every ten minutes.
+ * The key of a question whose answer depends only on the contents of epochs. `content`
+ * is the stamp of these epochs, and age_ns the time since the server started. The key
+ * also changes every ten minutes of age_ns, so that changed debug files and source
+ * files are read again.
  */
 void stamp_content(const struct job_key *question, const char *content, uint64_t age_ns,
 		   struct job_key *key);

@@ -2,8 +2,8 @@
 /*
  * target.c - splits and decodes the address of a request
  *
- * Works in place: what is decoded is never longer. A NUL is refused, since the values
- * become arguments of a program.
+ * Works in place, because decoded text is never longer. A NUL is refused, because the
+ * values become arguments of a program.
  */
 #include "config.h"
 

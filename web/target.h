@@ -21,9 +21,9 @@ struct target {
 /*
  * Splits "/path?name=value&…" and decodes names and values (%41, and + for a space).
  * The path is not decoded: every path of the server is plain. text is changed, and *out
- * points into it. Returns 0; -EINVAL if it does not begin with '/', or for a '%'
- * without two digits, a NUL, a name that is empty or a fragment; -E2BIG for too many
- * arguments. Then *out is undefined.
+ * points into it. Returns 0; -EINVAL if text does not begin with '/', or has a '#', a
+ * '%' without two hexadecimal digits, an encoded NUL, or an empty name; -E2BIG for too
+ * many arguments. On failure *out is undefined.
  */
 int target_parse(char *text, struct target *out);
 
