@@ -3,17 +3,18 @@
  * accounts.h - charges the memory of the process map to users
  *
  * Each process is charged to the account of a user id. Processes inherit the account.
- * Only a process of root's account can move to another one, if its user has changed
- * (procmap.c). So everything that a user starts stays in that user's account, including
- * setuid programs and the users of the user's own namespaces.
+ * Only a process in root's account can move to another account, namely when its user id
+ * has changed (procmap.c). So everything that a user starts stays in that user's
+ * account, including setuid programs, and programs that run with other user ids in the
+ * user's own namespaces.
  *
  * I1  If there is no room for mappings, procmap.c drops the mappings of the largest
  *     processes of the account that has the most. So an account with fewer mappings
  *     than others loses none.
- * I2  An account has at most ACCOUNT_FACTOR × free processes, where free =
- *     max_processes - nr_processes. If k accounts want as many as possible, then, after
- *     ended processes are forgotten, each has FACTOR / (k FACTOR + 1) of max_processes;
- *     the rest stays free.
+ * I2  The number of an account's processes is at most ACCOUNT_FACTOR × free, where free
+ *     = max_processes - nr_processes. If k accounts each take as many as they can, each
+ *     ends up with ACCOUNT_FACTOR / (k × ACCOUNT_FACTOR + 1) of max_processes, as soon
+ *     as ended processes are forgotten. The rest stays free.
  */
 #ifndef CPI_DAEMON_ACCOUNTS_H
 #define CPI_DAEMON_ACCOUNTS_H
@@ -59,8 +60,8 @@ struct account *account_hold(struct account *a);
 void account_put(struct accounts *as, struct account *a);
 
 /*
- * Whether nr more ranges fit within the total limit; whether an account may have one
- * more process (I2).
+ * accounts_have_room() returns whether nr more mappings (ranges) fit within the total
+ * limit; account_has_place(), whether an account may have one more process (I2).
  */
 bool accounts_have_room(const struct accounts *as, size_t nr);
 bool account_has_place(const struct accounts *as, const struct account *a);
@@ -76,8 +77,9 @@ void account_note_record(struct accounts *as, struct account *a);
 
 /*
  * ns is the time that all records since the last call took. Each account's part of it
- * is in proportion to its records. Returns the sum of the parts' excess above share_ns,
- * and resets the counts of records.
+ * is in proportion to its records. share_ns is the time that one account may use.
+ * Returns the time that accounts used beyond it, all accounts together, and resets the
+ * counts of records.
  */
 uint64_t accounts_take_excess(struct accounts *as, uint64_t ns, uint64_t share_ns);
 

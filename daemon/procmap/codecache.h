@@ -27,9 +27,9 @@ struct codecache *codecache_new(struct images *im); /* NULL when out of memory *
 void codecache_free(struct codecache *c);           /* accepts NULL */
 
 /*
- * Notes that the instruction at an offset will be looked up. It belongs to image, or to
- * a successor that was written before the mapping was made at mapped_ns
- * (images_known()).
+ * Notes that the instruction at an offset will be looked up. The instruction is in
+ * image; or, if the file was overwritten before the mapping was made at mapped_ns, in
+ * its successor (images_known()).
  */
 void codecache_note(struct codecache *c, struct known_image *image, uint64_t mapped_ns,
 		    uint64_t offset);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * imagefile.h - lets a timed child find and read the file of an image
+ * imagefile.h - finds and reads the file of an image, in a child with a deadline
  *
  * The file of a mapping cannot be trusted: its path is below the root of an arbitrary
- * process, and its file system may not answer. So the worker of timed_child.h opens,
- * hashes, reads and closes it, and the daemon only gets the results. The worker keeps
- * recently used files open (openfiles.h).
+ * process, and its file system may not answer. So a child process with a deadline, a
+ * worker of timed_child.h, opens, hashes, reads and closes it, and the daemon only gets
+ * the results. The worker keeps recently used files open (openfiles.h).
  */
 #ifndef CPI_DAEMON_IMAGEFILE_H
 #define CPI_DAEMON_IMAGEFILE_H
@@ -22,8 +22,8 @@
 #include "decode/elfid.h"
 
 /*
- * Where the file is, and its identity when it was identified. Each question to the
- * worker contains one.
+ * Where the file is, and the device, inode, size and mtime that it had when it was
+ * identified. Each request to the worker contains one of these.
  */
 struct imagefile {
 	uint64_t device, inode; /* of the mapping, as the kernel reported it */
@@ -32,7 +32,7 @@ struct imagefile {
 	/* the name is below the root of this process; 0: below ours */
 	pid_t place_tgid;
 	bool has_place; /* the file was found by its name */
-	bool is_known;  /* identity is valid; only a file that has it is opened */
+	bool is_known;  /* identity is valid; a file with another one is not opened */
 	char name[PATH_MAX];
 };
 
@@ -68,8 +68,8 @@ ssize_t imagefile_read(struct timed_child *a, const struct imagefile *f, uint64_
 int imagefile_wrap(struct timed_child *a, const struct imagefile *f);
 
 /*
- * Whether the file can be opened unchanged by its name below our own root. Then it will
- * probably remain.
+ * Whether the name below our own root still leads to the unchanged file. Then the file
+ * will probably still exist when the process or container has ended.
  */
 bool imagefile_stays(struct timed_child *a, const struct imagefile *f);
 

@@ -9,13 +9,13 @@
  * it is the file that was mapped.
  *
  * A file that is overwritten in place keeps its path, device and inode. So files that
- * have samples are checked again in every round. Mappings that are made after such a
- * change belong to another image, the successor.
+ * have samples are checked again once in each round (images_next_round()). Mappings
+ * that are made after such a change belong to another image, the successor.
  *
  * Look-up and resolution are two steps. images_find() opens nothing: it returns an
- * image whose file may not be known yet, and notes the image. The owner calls
- * images_resolve_noted() before it attributes samples, because files may have been
- * overwritten, and again after it, for new images.
+ * image whose file may not be known yet, and notes the image. The caller calls
+ * images_resolve_noted() twice: before samples are attributed, because files may have
+ * been overwritten; and afterwards, for images that were noted meanwhile.
  *
  * I1  A struct known_image keeps its address until images_sweep() finds it
  *     unmarked.
@@ -71,10 +71,11 @@ struct known_image {
 	bool noted;       /* it is in the list of images_resolve_noted() */
 	/* why its samples have no image; SAMPLE_KEPT: they have one */
 	enum loss unknown;
-	uint64_t looked_ns; /* the reading in which it was last checked for a mapping */
-	bool marked;        /* images_sweep() keeps it */
-	bool has_place;     /* the file was found by its name */
-	pid_t place_tgid;   /* below the root of this process; 0: below ours */
+	/* start of the reading of mapping events in which it was last checked */
+	uint64_t looked_ns;
+	bool marked;      /* images_sweep() keeps it */
+	bool has_place;   /* the file was found by its name */
+	pid_t place_tgid; /* below the root of this process; 0: below ours */
 	/* the only user who can write it; -1: others can, or not known */
 	int64_t author;
 	/* when it was hashed; the worker keeps it open for a while */
@@ -92,8 +93,8 @@ static inline bool image_is_resolved(const struct known_image *image)
 struct images;
 
 /*
- * Returns NULL if out of memory. a is not owned and must outlive the result. NULL: no
- * file is opened (for imports, where recordings contain everything).
+ * Returns NULL if out of memory. a is not owned and must outlive the result. If a is
+ * NULL, no file is opened (for imports, where recordings contain everything).
  */
 struct images *images_new(struct timed_child *a);
 void images_free(struct images *im);
@@ -115,24 +116,26 @@ struct known_image *images_get_special(struct images *im, enum image_kind kind,
 
 /*
  * Opens, checks and hashes a file that is mapped for the first time, while tgid still
- * has it. When its first sample arrives, the file may be deleted or its container gone.
- * This takes at most 2 % of the time. A file that was opened before is checked again:
- * once in each reading of mapping events, or once a second if it has not changed for a
- * while. Returns whether the file was new.
+ * has it. That is done so early because the file may be deleted, or its container gone,
+ * when the first sample arrives. Opening files in this way takes at most 2 % of wall
+ * time. A file that was opened before is checked again: once in each reading of mapping
+ * events, or once a second if it has not changed for a while. Returns whether the file
+ * was new.
  */
 bool images_meet(struct images *im, struct known_image *image, pid_t tgid);
 
 /*
- * Returns the image of a sample in a mapping of image that was made at mapped_ns: image
- * itself or a successor. Notes it, with tgid, a process that maps it.
+ * A sample hit a mapping of image that was made at mapped_ns. Returns the image that
+ * the sample belongs to: image itself, or a successor. Notes this image, with tgid, a
+ * process that maps it.
  */
 struct known_image *images_find(struct images *im, struct known_image *image,
 				pid_t tgid, uint64_t mapped_ns);
 
 /*
- * Opens, checks and hashes what was noted, or looks at it again. While descriptors,
- * memory or processes are short, it is tried once in each round, and where nobody
- * answered, 20 seconds later.
+ * Opens, checks and hashes the files of the noted images, or checks them again. If
+ * descriptors, memory or processes run out, the next round tries again. If a file
+ * system did not answer, a round after 20 seconds tries again.
  */
 void images_resolve_noted(struct images *im);
 
@@ -145,9 +148,9 @@ struct known_image *images_known(struct known_image *image, uint64_t mapped_ns);
 
 /*
  * images_next_round() begins a round, in which resolved files are checked again. It
- * notes the resolved images that were used in the previous round; unresolved images
- * wait for a sample, because its process has the file. images_next_reading() begins a
- * reading of mapping events.
+ * notes the resolved images that were used in the previous round; unresolved images are
+ * noted only when they are sampled, because the sampled process then has the file.
+ * images_next_reading() begins a reading of mapping events.
  */
 void images_next_round(struct images *im);
 void images_next_reading(struct images *im);
@@ -167,18 +170,18 @@ ssize_t images_read(struct images *im, const struct known_image *image, uint64_t
 int images_wrap(struct images *im, const struct known_image *image, pid_t tgid);
 
 /*
- * Whether it was hashed so recently that the worker still has it open, even if it was
- * deleted since.
+ * Whether the file was hashed so recently that the worker still has it open, even if
+ * the file was deleted since.
  */
 bool images_is_open(const struct known_image *image);
 
 /*
- * Whether its file has a name below our own root, so that it will probably remain for a
- * while.
+ * Whether the image's name below our own root still leads to the unchanged file, which
+ * will then probably still exist when the process or container has ended.
  */
 bool images_stays(struct images *im, const struct known_image *image);
 
-/* Returns the struct imagefile for questions about its file (imagefile.h). */
+/* Returns the struct imagefile for requests about the image's file (imagefile.h). */
 struct imagefile images_file(const struct known_image *image, pid_t tgid);
 
 /*

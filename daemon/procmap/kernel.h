@@ -50,9 +50,9 @@ bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out)
 
 /*
  * Notes that a look-up found nothing, which may be due to a module that was loaded
- * later. Returns whether kernel_read_noted() will read kallsyms again: at most every
- * ten seconds of now_ns, or every second after kernel_text_changed(). Reading makes all
- * symbols that were found before invalid.
+ * later. Returns whether kernel_read_noted() will read kallsyms again: at most once in
+ * ten seconds, by now_ns; after kernel_text_changed() at most once a second. Reading
+ * makes all symbols that were found before invalid.
  */
 bool kernel_note_miss(struct kernel *k, uint64_t now_ns);
 void kernel_read_noted(struct kernel *k);
@@ -60,7 +60,10 @@ void kernel_read_noted(struct kernel *k);
 /* Returns the image of idle samples; NULL if symbols are not visible. */
 struct known_image *kernel_idle_image(const struct kernel *k);
 
-/* Finds the symbol at an offset of one of the kernel's images, once per symbol. */
+/*
+ * Finds the symbol at an offset of one of the kernel's images. Returns false if there
+ * is none, or if this symbol was returned before.
+ */
 bool kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset,
 		    struct kernel_symbol *out);
 

@@ -16,15 +16,15 @@
 struct kerneltext;
 
 /*
- * Returns 0 or -errno: -EPERM without these capabilities; -ENOTSUPP or -EINVAL before
- * Linux 5.10, which cannot run such a program on request, and if lockdown forbids
- * reading.
+ * Returns 0 or -errno: -EPERM without these capabilities; -EINVAL if lockdown forbids
+ * reading, or on kernels before 5.5, which lack what the program needs.
  */
 int kerneltext_open(struct kerneltext **out);
 void kerneltext_close(struct kerneltext *t); /* accepts NULL */
 
 /*
- * Copies size bytes from a kernel address. Returns 0 if all were copied, else -errno.
+ * Copies size bytes from a kernel address. Returns 0 if all were copied, else -errno:
+ * -ENOTSUPP on Linux 5.5 to 5.9, which cannot run such a program on request.
  */
 int kerneltext_read(struct kerneltext *t, uint64_t address, void *to, size_t size);
 

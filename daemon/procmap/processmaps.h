@@ -3,8 +3,8 @@
  * processmaps.h - the current and former mappings of one process
  *
  * After a fork, parent and child share a struct maps until one of them changes it. It
- * is charged to the account of the process that made it, until its last user releases
- * it.
+ * is charged to the account of the process that made it, until the last process that
+ * shares it releases it.
  */
 #ifndef CPI_DAEMON_PROCESSMAPS_H
 #define CPI_DAEMON_PROCESSMAPS_H
@@ -30,7 +30,7 @@ struct maps {
 	size_t nr_retired;
 };
 
-/* Releases a user's reference; accepts NULL. */
+/* Releases the reference of one process; accepts NULL. */
 void maps_put(struct accounts *as, struct maps *maps);
 
 /* Returns the number of live and retired mappings. */
@@ -46,16 +46,19 @@ int maps_own(struct accounts *as, struct account *account, size_t max,
 	     struct maps **maps);
 
 /*
- * Insert r, or remove [start, end). Mappings that were there are retired at r->since or
- * when. They return 0, -ENOSPC, -ENOBUFS, or -ENOMEM; after -ENOMEM mappings may be
- * missing.
+ * Insert r, or remove [start, end). The mappings that this replaces are retired at the
+ * time r->since, or `when`. They return 0, -ENOSPC, -ENOBUFS, or -ENOMEM; after -ENOMEM
+ * mappings may be missing.
  */
 int maps_insert(struct accounts *as, struct maps *maps, size_t max,
 		const struct range *r);
 int maps_remove(struct accounts *as, struct maps *maps, size_t max, uint64_t start,
 		uint64_t end, uint64_t when);
 
-/* Copies found into empty maps. Returns 0, -ENOSPC, -ENOBUFS or -ENOMEM. */
+/*
+ * Copies the mappings in `found` to maps, which must be empty. Returns 0, -ENOSPC,
+ * -ENOBUFS or -ENOMEM.
+ */
 int maps_fill(struct accounts *as, struct maps *maps, size_t max,
 	      const struct rangemap *found);
 

@@ -2,22 +2,25 @@
 /*
  * procmap.h - the mappings of all processes over time
  *
- * This is SOSP'97 section 4.3.2 for systems where processes live for milliseconds. A
- * sample is attributed some time after it was taken, so each process keeps its mappings
- * with their times. A struct process is one incarnation of a tgid: it begins with a
- * fork or exec, and ends with the next exec or the reuse of the tgid.
+ * SOSP'97 section 4.3.2 describes how samples are attributed to images. This file does
+ * the same on systems where processes live for milliseconds. A sample is attributed
+ * some time after it was taken, so each process keeps its mappings with their times. A
+ * struct process is one incarnation of a tgid: it begins with a fork or exec, and ends
+ * with the next exec or the reuse of the tgid.
  *
  * I1  An incarnation spans [start_ns, start of the tgid's next one): samples after its
  *     exit record still belong to it.
  * I2  Live mappings do not overlap. A mapping that a newer one replaced is retired with
  *     its end time, and dropped by procmap_forget(). Live and retired mappings count
  *     against the process's limit and its user's account.
- * I3  Incarnations of one tgid that may have samples in one batch have different
- *     generations, if there are at most 1023 of them.
- * I4  If exec_id_known is set, exec_id is the incarnation's, and later samples do not
- *     change it. An exec id is computed from an id that the kernel reported at some
- *     time, and from the forks and execs since. If such records may have been lost, no
- *     exec id is known.
+ * I3  Each incarnation has a generation, a number that samples carry (abi/entry.h). If
+ *     at most 1023 incarnations of one tgid may have samples in one batch, their
+ *     generations differ.
+ * I4  An exec id is the number of execs of a process and its ancestors. If
+ *     exec_id_known is set, exec_id is that of this incarnation, and stays the same for
+ *     as long as it is known. It is computed from an id that the kernel reported at
+ *     some time, and from the forks and execs since. If records of forks or execs may
+ *     have been lost, the exec ids of all processes become unknown.
  */
 #ifndef CPI_DAEMON_PROCMAP_H
 #define CPI_DAEMON_PROCMAP_H
@@ -41,11 +44,12 @@
  * Limits of memory and time. For one process: PROCMAP_MAX_OWN mappings (live and
  * retired), because the cost of a change grows with their number; and
  * PROCMAP_MAX_RECORDS mapping records between two calls of procmap_forget(). A process
- * that reaches one of these becomes incomplete: look-ups in it return gaps. Other
- * processes are not affected. For all processes together: PROCMAP_MAX_RANGES mappings
- * and PROCMAP_MAX_PROCESSES processes. If there is no room for a mapping, the mappings
- * of the largest processes of the user with the most mappings are dropped until an
- * eighth of the room is free. For the limit of a user's processes see accounts.h.
+ * that reaches one of these becomes incomplete: look-ups in it return PROCMAP_GAP.
+ * Other processes are not affected. For all processes together: PROCMAP_MAX_RANGES
+ * mappings and PROCMAP_MAX_PROCESSES processes. If there is no room for a mapping, the
+ * mappings of the largest processes of the user with the most mappings are dropped
+ * until an eighth of the room is free. For the limit of a user's processes see
+ * accounts.h.
  */
 #define PROCMAP_MAX_RANGES    (1u << 20)
 #define PROCMAP_MAX_OWN       8192 /* executable mappings of one process */
@@ -104,9 +108,10 @@ void procmap_free(struct procmap *pm); /* accepts NULL */
 void procmap_set_owner(struct procmap *pm, int (*owner)(uint32_t tgid, uint32_t *uid));
 
 /*
- * Apply events, in the order of their times. (A scan of /proc, procmap_verify(), may
- * already have seen later changes.) procmap_nr_failed() counts events that could not be
- * applied, for example for lack of memory.
+ * Apply events, in the order of their times. A scan of /proc (procmap_verify()) may
+ * have seen the result of an exec that is applied only later; procmap_exec() allows for
+ * this. procmap_nr_failed() counts events that could not be applied, for example for
+ * lack of memory.
  */
 void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t when);
 void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t when);
@@ -145,8 +150,8 @@ void procmap_unmap(struct procmap *pm, uint32_t tgid, uint64_t start, uint64_t e
 		   uint64_t when);
 
 /*
- * Sets the exec id that the kernel reported for tgid at `when`. Older execs do not
- * change it any more.
+ * Sets the exec id that the kernel reported for tgid at `when`. An exec before `when`
+ * that is applied later is not counted again.
  */
 void procmap_set_exec_id(struct procmap *pm, uint32_t tgid, uint32_t id, uint64_t when);
 
@@ -155,8 +160,9 @@ void procmap_for_each(struct procmap *pm, void (*fn)(void *ctx, uint32_t tgid),
 		      void *ctx);
 
 /*
- * A flag of generations. With it, the generation has the low bits of an exec id, and
- * selects all incarnations that are not known to have another exec id.
+ * A flag in the argument generation. With it, the other bits are the low bits of an
+ * exec id. They select the incarnations whose exec id has these bits, and those whose
+ * exec id is not known.
  */
 #define PROCMAP_BY_EXEC_ID (1u << CPI_GENERATION_BITS)
 
@@ -208,8 +214,8 @@ struct procmap_hit {
 };
 
 /*
- * Finds the mapping that a process had at pc in an interval. With generation 0, all
- * incarnations that overlap the interval count. The result is valid until the process
+ * Finds the mapping that a process had at pc in an interval. With generation 0 it looks
+ * in all incarnations that overlap the interval. The result is valid until the process
  * map changes.
  */
 enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
@@ -222,8 +228,8 @@ enum procmap_result procmap_lookup_in(struct procmap *pm, struct process *proces
 				      struct procmap_hit *out);
 
 /*
- * Notes that mapping events were lost in [from, to]. Look-ups in this interval are
- * gaps, except in processes that began after it or were verified after it.
+ * Notes that mapping events were lost in [from, to]. Look-ups in this interval return
+ * PROCMAP_GAP, except in processes that began, or were verified, after the interval.
  */
 void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to);
 
@@ -239,8 +245,8 @@ void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 
 /*
  * Makes a process incomplete, because its mappings cannot be read or are too many:
- * look-ups from `when` on are gaps until procmap_verify(). A process that is not known
- * is added.
+ * look-ups from `when` on return PROCMAP_GAP until procmap_verify(). A process that is
+ * not known is added.
  */
 void procmap_give_up(struct procmap *pm, uint32_t tgid, uint64_t when);
 
@@ -253,15 +259,15 @@ bool procmap_for_each_incomplete(struct procmap *pm, uint64_t now,
 				 bool (*fn)(void *ctx, uint32_t tgid), void *ctx);
 
 /*
- * Ends a scan of all processes that began at `when`: processes that it did not find
- * have exited.
+ * Ends a scan of /proc that began at `when`. Processes that began earlier and were not
+ * verified since then are marked as exited.
  */
 void procmap_end_unseen(struct procmap *pm, uint64_t when);
 
 /*
  * Drops exited and superseded processes, retired mappings, and gaps that ended before
- * horizon. is_alive returns whether an exited tgid still has threads; then the process
- * is kept.
+ * horizon. is_alive returns whether a tgid that is marked as exited still has threads.
+ * Then the process is kept.
  */
 void procmap_forget(struct procmap *pm, uint64_t horizon,
 		    bool (*is_alive)(uint32_t tgid));
@@ -275,7 +281,10 @@ uint64_t procmap_nr_failed(const struct procmap *pm);
 uint64_t procmap_nr_skipped(const struct procmap *pm);  /* mapping records */
 size_t procmap_nr_incomplete(const struct procmap *pm); /* living processes */
 
-/* As accounts_take_excess(): ns is the time that events took since the last call. */
+/*
+ * See accounts_take_excess(). ns is the time that was spent on applying events since
+ * the last call.
+ */
 uint64_t procmap_take_excess(struct procmap *pm, uint64_t ns, uint64_t share_ns);
 
 #endif
