@@ -11,8 +11,9 @@
  *   the inverse of its variance; the variance is time × period. So the estimate is
  *   (samples of both kinds) / (sum of both rates).
  * - Shares are compared, not times: ticks are scaled to the random samples' time, over
- *   the rows on which both agree. So it does no harm if one of them missed some of the
- *   time everywhere, because it ran for a shorter time or the tick was late.
+ *   the rows on which both agree. So it does no harm if ticks, or random samples,
+ *   missed a part of the time in all rows alike, because they ran for a shorter time or
+ *   the tick was late.
  * - A row departs if more or fewer of its samples are ticks than chance explains: an
  *   exact binomial test, at COMBINE_CONFIDENCE. Then its random samples alone decide.
  *   Some rows depart by chance; they only lose precision. A bias that is too small for
@@ -28,8 +29,8 @@
 #define COMBINE_CONFIDENCE 0.99
 
 /*
- * What a nanosecond of ticks and of random samples counts in a row that has not
- * departed: the row's time is ticks × ticks_ns + random × random_ns.
+ * Weights of the ticks' and the random samples' nanoseconds in a row that does not
+ * depart: the row's time is ticks × ticks_ns + random × random_ns.
  */
 struct combine_factors {
 	double ticks, random;
@@ -50,7 +51,9 @@ struct combine_row {
 int combine_rows(struct combine_row *rows, size_t nr, double ticks_period,
 		 double random_period, double *scale);
 
-/* Random time over ticks' time of the rows that do not depart; 0: one of them has none.
+/*
+ * Random time over ticks' time of the rows that do not depart; 0: these rows have no
+ * ticks or no random samples.
  */
 double combine_ratio(const struct combine_row *rows, size_t nr);
 

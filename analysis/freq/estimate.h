@@ -31,8 +31,8 @@ struct estimate {
 			  how often they would have seen it at frequency 1 */
 	double sd;     /* deviation of its logarithm */
 	double samples; /* ΣS */
-	double cycles;  /* ΣM; on out-of-order CPUs the weighted mean that estimate.c
-			   describes */
+	double cycles; /* ΣM; on out-of-order CPUs a weighted geometric mean of ΣM and
+			  ESTIMATE_ISSUE × insns (estimate.c) */
 	int insns;
 	int points; /* issue points: instructions with M > 0 */
 	int used;   /* those of them in the cluster */
@@ -50,8 +50,8 @@ int estimate_classes(const struct freq_input *in, const struct equiv *eq,
 		     struct arena *arena, struct estimate **out, bool *chosen);
 
 /*
- * Estimates a class from samples that were taken as its instructions retired. One of
- * them is worth this many samples of time, and each instruction counts as a cycle.
+ * Estimates a class from samples that were taken as its instructions retired. One such
+ * sample is worth `worth` samples of time; one retired instruction counts as one cycle.
  */
 void estimate_retired(double samples, double worth, struct estimate *e);
 

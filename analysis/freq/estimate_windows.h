@@ -3,9 +3,10 @@
  * estimate_windows.h - each class's frequency, from samples of time and windows
  *
  * Windows are few, and measure executions. Samples of time are many, and measure
- * executions times cycles. If many windows passed a class, they decide its frequency,
- * else the samples do, scaled by the procedure's cycles per execution as windows see
- * them.
+ * executions times cycles. The frequency of a class is the mean of both, weighted by
+ * their accuracy: if many windows passed the class, they decide, else the samples.
+ * Before that, the frequencies from samples are corrected for the stalls of the
+ * procedure, by one factor that is estimated from its windows.
  */
 #ifndef CPI_ANALYSIS_ESTIMATE_WINDOWS_H
 #define CPI_ANALYSIS_ESTIMATE_WINDOWS_H
@@ -16,8 +17,9 @@
 #include "base/arena.h"
 
 /*
- * requires: estimate_classes(). Replaces its frequencies and deviations by those of
- * both together, with the rule ESTIMATE_WINDOWS. Returns 0 or -ENOMEM.
+ * requires: estimate_classes(). Replaces the frequencies and deviations in est by those
+ * from samples and windows together, with the rule ESTIMATE_WINDOWS. Returns 0 or
+ * -ENOMEM.
  */
 int estimate_add_windows(const struct freq_input *in, const struct equiv *eq,
 			 struct arena *arena, struct estimate *est);

@@ -22,8 +22,8 @@ struct flow_repair_input {
 				   are worth; INFINITY: exact */
 	const double *seen;     /* by block: its frequency; 0: not known */
 	const double *seen_sd;  /* by block: the deviation of log(seen); above 0 */
-	const double *mass;     /* by block: its weight in the mean deviation that is
-				   removed as the procedure's common factor */
+	const double *mass; /* by block: its weight in the mean of log deviations, which
+			       is the procedure's common factor and is removed */
 	const double *const
 		*error; /* by block: WINDOW_WEIGHTS_DRAWS draws of an error of log(seen)
 			   that blocks share, beside seen_sd; or NULL */
@@ -31,11 +31,13 @@ struct flow_repair_input {
 				 would have brought, if none came; or NULL */
 };
 
-/* Deviations are of the logarithm, after the procedure's common factor. */
+/*
+ * Deviations are of the logarithm, without the error of the procedure's common factor.
+ */
 struct flow_repair {
 	double *block, *edge; /* frequencies: a flow */
 	double *block_sd, *edge_sd;
-	double moved; /* the flow that had to be added or removed, relative to Σ seen */
+	double moved; /* Σ |seen - block| / Σ seen, of the blocks with seen > 0 */
 	int rounds;
 };
 

@@ -3,10 +3,11 @@
  * freq.h - how often each block and edge of a procedure ran
  *
  * SOSP'97 section 6.1 (equivalence classes, issue points, local propagation,
- * confidence), with edge samples from conditional jumps and a repair at the least
- * cost (CGO'10 section 3.2). Every frequency is an estimated number of executions
- * in the selection. F = samples / M, where M is the minimal cycles of one
- * execution; executions = F × period, where period is the cycles per sample.
+ * confidence), with edge samples from conditional jumps and a repair at the least cost
+ * (CGO'10 section 3.2). Every frequency is an estimated number of executions in the
+ * selection. For an instruction that does not stall, F = samples / M, where M is the
+ * number of cycles that one execution takes at least. Executions = F × period, where
+ * period is the number of cycles that one sample stands for.
  */
 #ifndef CPI_ANALYSIS_FREQ_H
 #define CPI_ANALYSIS_FREQ_H
@@ -21,14 +22,16 @@
 
 enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 
-/* Executions estimated from windows (window_weights.h), in the unit of F. */
+/* Frequencies estimated from windows (window_weights.h), in the unit of F. */
 struct freq_windows {
 	const double *block;        /* by block */
 	const double *edge;         /* by edge, fall-through ones included */
-	const double *worth;        /* by block: how many independent windows saw it */
-	const double *const *error; /* by block: WINDOW_WEIGHTS_DRAWS draws of the error
-				       of log(block) that many of them share; or NULL */
-	double one;                 /* one pass of a window of weight 1 */
+	const double *worth;        /* by block: how many independent windows would
+				       determine it as well */
+	const double *const *error; /* by block: WINDOW_WEIGHTS_DRAWS random draws of
+				       the error of log(block), in that part of it which
+				       blocks share; or NULL */
+	double one; /* the frequency that one pass of a window of weight 1 stands for */
 };
 
 /* Instructions that were sampled as they retired. */
@@ -51,12 +54,14 @@ struct freq_input {
 				(trips.h), else NAN; or NULL */
 	const struct freq_windows *windows; /* or NULL */
 	const struct freq_retired *retired; /* or NULL; not used if there are windows */
-	double period_cycles;               /* a sample's worth */
-	bool in_order; /* the machine issues in order: M are exact */
+	double period_cycles;               /* cycles that one sample stands for */
+	bool in_order; /* the machine issues in order: then the M are exact, otherwise
+			only estimates */
 };
 
 struct freq {
-	double *block; /* executions, by block (the exit: of the procedure) */
+	double *block; /* executions, by block; for the exit block, those of the
+			  procedure */
 	double *edge;  /* executions, by edge */
 	struct freq_interval *block_range,
 		*edge_range; /* the same, with 90 % intervals */
@@ -65,15 +70,20 @@ struct freq {
 	enum confidence *shape; /* by block: confidence within the procedure */
 	enum confidence *edge_shape;
 	enum confidence scale; /* confidence across procedures */
-	const double *density; /* of the scale, without the prior (scale.h); or NULL */
-	int *class;            /* equivalence class of each block */
+	/*
+	 * Log density of the procedure's factor, from its evidence alone, on the grid
+	 * of scale.h; NULL: there is no evidence.
+	 */
+	const double *density;
+	int *class; /* equivalence class of each block */
 	int *edge_class;
 	int nr_classes;
 	bool windows;     /* windows contributed */
 	bool retired;     /* from samples of retired instructions, not of time */
 	bool anchored;    /* the scale was measured, not found by static costs */
 	bool counted;     /* by branch stacks (branchstack.h), not estimated */
-	double unmatched; /* flow that the repair added or removed, relative */
+	double unmatched; /* how much the repair changed frequencies: Σ |change| / Σ
+			     frequency, of blocks that were estimated */
 };
 
 /*

@@ -3,20 +3,21 @@
  * pace.h - how often loops ran, from pairs of samples
  *
  * A pair says how often an instruction ran in a known time (EDGES_PACE in
- * db/profile/edges.h). All pairs of an instruction give its mean speed in its loop, and
- * where they began says which loop that is, and how much of its time is in procedures
- * that it calls: executions are the time in the loop's own code, divided by how much of
- * that one execution takes.
+ * db/profile/edges.h). The pairs of an instruction give the mean time of one execution
+ * in its loop. The places where the pairs began show which loop that is, and which part
+ * of the loop's time is spent in its own code rather than in procedures that it calls.
+ * The number of executions is the time sampled in the loop's own code, divided by the
+ * part of one execution's time that is spent there.
  *
  * The interval accounts for the spread of the pairs, the number of samples, and
- * executions that the pairs missed. If the loop was left and re-entered once
- * between the two samples, the register's change contradicts the loop's step, and
- * the pair is not used. If that happened twice, the change may look valid. So an
- * instruction is left out if more than three of ten of its pairs contradict it or
- * ended outside of the loop: then the loop is too short for the time between two
- * samples. Up to six of ten such pairs are allowed if at least eight of ten of
- * the remaining pairs give the same speed within half an octave. This happens if
- * a run of the loop lasts one to a few times as long as the gap between samples.
+ * executions that the pairs missed. If the loop was left and re-entered once between
+ * the two samples, the register's change contradicts the loop's step, and the pair is
+ * not used. If that happened twice, the change may look valid. So an instruction is
+ * left out if more than 30 % of its pairs contradict the loop's step or ended outside
+ * of the loop: a run of the loop is then shorter than the time between two samples. Up
+ * to 60 % are allowed if at least 80 % of the remaining pairs give the same speed,
+ * within a factor of 1.4. This happens if a run of the loop lasts one to a few times as
+ * long as the time between the two samples.
  */
 #ifndef CPI_ANALYSIS_PACE_H
 #define CPI_ANALYSIS_PACE_H
@@ -51,8 +52,9 @@ struct pace {
 	double low, likely, high;
 	uint64_t first, last;
 	/*
-	 * If there is hardly any such part, the values above are 0, and executions have
-	 * only an upper bound.
+	 * If too few pairs began in the procedure's own code, the values above are 0,
+	 * and only an upper bound of the executions in the whole selection is known:
+	 * at_most.
 	 */
 	double at_most;
 	uint64_t nr_pairs;
@@ -63,7 +65,7 @@ struct pace {
 int pace_find(const struct pace_input *in, struct arena *arena, struct pace **out,
 	      size_t *nr);
 
-/* The same as evidence of the procedure's scale. */
+/* Converts p to evidence for scale.h. */
 struct scale_evidence pace_evidence(const struct pace *p, double cycles_per_ns);
 
 #endif

@@ -7,7 +7,7 @@
  * cycles from one retirement to the next, of instructions that are sampled as they
  * retire; and the cycles from one branch to the next, in branch stacks.
  *
- * Both become weights of a profile: WEIGHT_UNIT of them for each cycle.
+ * Both are added to a profile as weights; one cycle has the weight WEIGHT_UNIT.
  */
 #ifndef CPI_ANALYSIS_PRECISE_H
 #define CPI_ANALYSIS_PRECISE_H
@@ -22,8 +22,9 @@
 bool precise_counts_instructions(const char *event);
 
 /*
- * Adds the RECORD_TIME_RETIRE_TO_RETIRE times of records, each exact to 1/32. Returns
- * 0, -EOVERFLOW or -ENOMEM; on failure a part may have been added.
+ * Adds the RECORD_TIME_RETIRE_TO_RETIRE times of records, each with an error of at most
+ * 1/32 of its value (3 %). Returns 0, -EOVERFLOW or -ENOMEM; on failure a part may have
+ * been added.
  */
 int precise_add_latencies(const struct records *r, struct profile *out);
 

@@ -593,19 +593,19 @@ int scale_interval(const double *density, struct arena *arena,
 }
 
 /*
- * Where the factor is not known, the median of all that it may be says less of it than
- * what the estimate had, which compares procedures with each other. So that stays, as
- * far as the interval allows; with windows, unless it was measured.
- */
-/*
- * Whether windows compare the unit with the rest of the program. That says more of how
- * often it ran than static costs do, unless no window leads from there to other code.
+ * Whether windows compare the unit with the rest of the program. If a window leads from
+ * the unit to other code, that says more about its executions than static costs do.
  */
 static bool is_tied(const struct scale_run *s, const struct scale_unit *u)
 {
 	return !u->measured && s->in->block_tie && isfinite(u->tie);
 }
 
+/*
+ * If the factor is not known, the median of its interval says less than the estimate,
+ * which compares procedures with each other. So the factor stays as near to 1 as the
+ * interval allows. With windows this holds unless the unit was measured.
+ */
 static struct freq_interval keep_likely(const struct scale_run *s,
 					const struct scale_unit *u,
 					struct freq_interval f)

@@ -2,11 +2,13 @@
 /*
  * shape.h - whether a procedure became slower or ran more often
  *
- * Samples are frequency times cycles, so their number alone cannot tell. Their
- * distribution can: a longer stall adds samples at some instructions and none at others
- * that run equally often. More iterations multiply the samples of all instructions of a
- * loop by one factor and add none outside. Code that runs only on one side, while the
- * rest did not change, makes each execution longer.
+ * Two sides of a comparison, A and B, have samples at each instruction. Samples are
+ * frequency times cycles, so their number alone cannot tell. Their distribution can
+ * (this is not the shape of scale.h): a longer stall adds samples at some instructions
+ * and none at others that run equally often. More iterations multiply the samples of
+ * all instructions of a loop by one factor and add none outside. Code that runs only in
+ * A or only in B, while the rest did not change, makes each execution longer or
+ * shorter.
  *
  * If the whole procedure grew by one factor, other evidence decides: executions that
  * were measured on both sides; the code around its calls; or its steady instructions,
@@ -39,12 +41,14 @@ struct shape_insn {
 struct shape_input {
 	const struct shape_insn *insn;
 	size_t nr;
-	double size; /* b / a of an unchanged instruction: B's size over A's */
-	double calls_a, calls_b; /* samples of the classes that call the procedure; 0:
-				    not known */
+	double size; /* the ratio b / a that an unchanged instruction has; B may have
+			more samples than A altogether */
+	double calls_a, calls_b; /* samples of the classes, in other procedures, that
+				    contain the calls; 0: not known */
 	/* Executions of the code with the most time, 90 % intervals; 0: not known. */
 	struct freq_interval runs_a, runs_b;
-	double time_size; /* as size, of time instead of samples; with these only */
+	double time_size; /* as size, but of time; used only if runs_a and runs_b are
+			     known */
 };
 
 struct shape_verdict {
@@ -54,9 +58,9 @@ struct shape_verdict {
 	double added;   /* the part in code that runs on one side only */
 	double calls;   /* ratio at call sites; NAN: not known */
 	/*
-	 * Executions of B over those of A, with the 95 % interval, relative to what did
-	 * not change: from measured executions, or from steady instructions. NANs: not
-	 * known.
+	 * Executions of B over those of A, divided by the ratio of unchanged code; from
+	 * measured executions, or from steady instructions. Unlike in scale.h, the
+	 * interval is of 95 %. NANs: not known.
 	 */
 	struct freq_interval runs;
 };

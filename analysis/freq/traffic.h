@@ -2,9 +2,10 @@
 /*
  * traffic.h - a procedure's frequencies, as a branch recorder would have counted them
  *
- * Executions of straight runs of instructions, and of taken jumps and calls, by image
- * offsets. The code has the targets of direct calls. Targets of indirect ones are those
- * that branch stacks or windows saw, as shares of the block's executions.
+ * Computes how often straight runs of instructions, and taken jumps and calls, were
+ * executed; places are image offsets. The targets of direct jumps and calls are in the
+ * code. For indirect ones, the block's executions are divided among the targets that
+ * branch stacks or windows saw.
  */
 #ifndef CPI_ANALYSIS_TRAFFIC_H
 #define CPI_ANALYSIS_TRAFFIC_H
