@@ -2,7 +2,7 @@
 /*
  * removal.h - removes epochs, and rows that no epoch refers to
  *
- * An epoch that is being removed has a row in table roll, and queries ignore it.
+ * An epoch that is being removed has a row in table roll, and queries ignore the epoch.
  */
 #ifndef CPI_DB_REMOVAL_H
 #define CPI_DB_REMOVAL_H

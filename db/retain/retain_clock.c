@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * retain_clock.c - a clock that accepts a jump only after it has lasted
+ * retain_clock.c - a clock that accepts a jump only after a wait
  *
  * 	           ahead by more than the slack
  * 	believed  ------------------------------>  waiting  --+ another jump:

@@ -5,9 +5,9 @@
  * A wrong clock must not remove data that cannot be collected again. So retention uses
  * the time of the newest flush, plus the time since then. A clock behind that time is
  * accepted at once, because then less is removed. A clock that is ahead by more than
- * RETAIN_CLOCK_SLACK_NS is accepted after a quarter of the jump has passed, at least
- * RETAIN_CLOCK_MIN_NS and at most RETAIN_CLOCK_MAX_NS. Flushes after the jump count, so
- * a restart does not change this wait.
+ * RETAIN_CLOCK_SLACK_NS is accepted after a wait of a quarter of the difference, but at
+ * least RETAIN_CLOCK_MIN_NS and at most RETAIN_CLOCK_MAX_NS. The time that flushes
+ * after the jump cover counts as waited, so a restart does not begin the wait again.
  *
  * Suspending the machine is not a jump, because boot_ns (CLOCK_BOOTTIME) goes on.
  * Switching it off is a jump, so the wait applies.
@@ -27,7 +27,10 @@
 struct retain_clock {
 	uint64_t believed_ns; /* real time at boot_ns; 0: there is no flush */
 	uint64_t boot_ns;
-	/* flushes after a jump that is not accepted yet: the newest, their sum */
+	/*
+	 * Of the flushes after a jump that is not accepted yet: the end of the newest,
+	 * and the time that all cover.
+	 */
 	uint64_t newest_ns, credit_ns;
 	/* while the clock is ahead */
 	bool ahead;
@@ -40,8 +43,9 @@ struct retain_clock {
 int retain_clock_read(struct retain_clock *c, struct db *db, uint64_t boot_ns);
 
 /*
- * The believed time, never later than real_ns. Call it every few minutes: each call
- * accepts a clock that is ahead by less than the slack.
+ * The believed time, never later than real_ns. Call this every few minutes. A call
+ * accepts a clock that is ahead by less than the slack; so small steps and drift do not
+ * add up to a jump.
  */
 uint64_t retain_clock_now(struct retain_clock *c, uint64_t real_ns, uint64_t boot_ns);
 

@@ -2,17 +2,18 @@
 /*
  * rollup.h - epochs of one hour, or of one day, become one
  *
- * The epochs of a run that begin in one hour or on one day (UTC) are merged into
- * the first of them. The merged epoch keeps the id and the start time of the
- * first one, so that ids stay in order of time. Open epochs, epochs with a label
- * and days are left alone.
+ * Of one life of a collector (a row of table run), the epochs that begin in the same
+ * hour, or on the same day (UTC), are merged into the first of them. The merged epoch
+ * keeps the id and the start time of the first one, so that ids stay in order of time.
+ * Open epochs, epochs with a label and days are left alone.
  *
  * The result for an hour is the same as if it had always been one epoch. A day
  * also stores how the time of its hot procedures varied among its hours; so hours
  * must be rolled up before days.
  *
  * I1  After each slice every sample is in exactly one epoch, and each epoch has
- *     received = stored + losses. Only table roll shows that work is unfinished.
+ *     received = stored + losses, where losses are the unknown and the lost samples.
+ *     Only table roll shows that work is unfinished.
  * I2  An interrupted roll-up continues from the database alone, with the same result.
  */
 #ifndef CPI_DB_ROLLUP_H

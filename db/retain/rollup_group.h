@@ -19,7 +19,7 @@
 struct rollup_event {
 	char *name;
 	uint64_t nr_epochs; /* epochs that have the event */
-	double all;         /* time of the day, without that of idle CPUs */
+	double all;         /* sampled time in the whole day, idle time left out */
 	double *time;       /* the same for each epoch */
 };
 
@@ -30,8 +30,9 @@ struct rollup_stream {
 };
 
 /*
- * The statement that takes profile rows is prepared once, because a day has many
- * rows.
+ * The hour or day that is rolled up: its epochs, events and streams. find and taker are
+ * the prepared statements that find and remove its profile rows; they are prepared
+ * once, because there are many rows.
  */
 struct rollup_day {
 	sqlite3_stmt *find; /* profile_set.find */
@@ -47,7 +48,7 @@ struct rollup_day {
 /* A row of table profile. */
 struct profile_row {
 	int64_t image, context, stream, kind, epoch;
-	int64_t counted; /* its samples in the tally */
+	int64_t counted; /* how many of its samples table tally counts as stored */
 };
 
 /* A row that replaces several. */
@@ -73,9 +74,10 @@ struct group {
 };
 
 /*
- * Merges the parts that the caller has set, and computes spreads for context 0. It only
- * reads the database. 0, -ENOMEM, an error of SQLite, or -CPI_ECORRUPT (logged) if a
- * row is damaged; then the group must stay as it is. The caller frees g in any case.
+ * Merges the parts that the caller has set, and, for the totals of all contexts
+ * (context 0), computes spreads. It only reads the database. 0, -ENOMEM, an error of
+ * SQLite, or -CPI_ECORRUPT (logged) if a row is damaged; then the group must stay as it
+ * is. The caller frees g in any case.
  */
 int group_merge(sqlite3 *h, const struct rollup_day *day, struct group *g);
 void group_fini(struct group *g);

@@ -27,16 +27,15 @@ struct rollup_progress {
 };
 
 /*
- * In a slice: moves the rows of an epoch that are not profiles to target, from
- * *progress on, and then removes the epoch. Returns 1 if there is more, 0 if it is
- * done.
+ * In a slice: moves the rows of an epoch to target, all but its profiles, beginning at
+ * *progress, and then removes the epoch. Returns 1 if there is more, 0 if it is done.
  */
 int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target,
 			struct rollup_progress *progress);
 
 /*
- * rollup_flushes.c, in a slice: merges the rows of an epoch's flushes that follow each
- * other. 0 or a negative error.
+ * rollup_flushes.c, in a slice: merges the rows of an epoch's flushes whose numbers and
+ * times follow each other without a hole. 0 or a negative error.
  */
 int rollup_merge_flushes(sqlite3 *h, int64_t epoch);
 
