@@ -82,7 +82,7 @@ static void report_scales(struct compiler_profile_check *c, uint64_t limit)
 	uint64_t shown = 0;
 
 	out_line("functions whose scale is known: %.0f %% of what ran",
-		 100 - percent(c->unknown, c->work));
+		 fmax(0, 100 - percent(c->unknown, c->work)));
 	qsort(c->fn, c->nr, sizeof(*c->fn), by_work);
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct compiler_profile_function *fn = &c->fn[i];
