@@ -5,12 +5,14 @@
  * Sixteen bytes, so that four entries fill one 64-byte cache line (SOSP'97
  * section 4.2.1: "each bucket can store four entries"):
  *
- * word 0 bits 0..56 pc, sign-extended from bit 56 when read bits 57..61 event, an index
- * into the collector's event list bits 62..63 outcome of the conditional jump at pc
- * word 1 bits 0..21 tgid (PID_MAX_LIMIT is 2^22) bits 22..31 generation: distinguishes
- * processes that used the same tgid: a number of the process map, the low bits of the
- * exec id (kmod.h), or 0 if it is not collected bits 32..63 count; 0 means that the
- * slot is empty
+ *   word 0   bits  0..56  pc, sign-extended from bit 56 when read
+ *            bits 57..61  event, an index into the collector's event list
+ *            bits 62..63  outcome of the conditional jump at pc
+ *   word 1   bits  0..21  tgid (PID_MAX_LIMIT is 2^22)
+ *            bits 22..31  generation: distinguishes processes that used the same
+ *                         tgid: a number of the process map, the low bits of the
+ *                         exec id (kmod.h), or 0 if it is not collected
+ *            bits 32..63  count; 0 means that the slot is empty
  *
  * Everything but the count is the key.
  */
