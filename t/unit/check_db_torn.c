@@ -446,9 +446,10 @@ START_TEST(a_confirmed_flush_survives_each_power_failure_and_none_is_torn)
 	printf("# %zu changes, %lu power failures, %lu with a flush that was not yet"
 	       " confirmed\n",
 	       changes.nr, nr_tried, nr_beyond);
-	ck_assert_uint_gt(nr_beyond, 20);
+	ck_assert_uint_gt(nr_beyond, nr_tried / 8);
 	clear_changes();
 	disk_fini(&disk);
+	ck_assert_int_eq(store_end(s, (1001 + nr_flushes) * SEC), 0);
 	db_close(reader);
 	db_close(db);
 	dbtest_fini(&after);
@@ -500,7 +501,7 @@ START_TEST(a_roll_up_that_a_power_failure_cut_short_loses_nothing)
 	printf("# %zu changes, %lu power failures, %lu before the roll-up was "
 	       "complete\n",
 	       changes.nr, nr_tried, nr_unfinished);
-	ck_assert_uint_gt(nr_unfinished, 5);
+	ck_assert_uint_gt(nr_unfinished, nr_tried / 4);
 	clear_changes();
 	disk_fini(&disk);
 	dbtest_fini(&after);
