@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "service/confine.h"
@@ -19,18 +20,32 @@
 
 static const struct confine_limits nothing = { .memory_bytes = 1ULL << 40 };
 
-/* The filter of system calls holds: no process is read. */
-static void reads_no_process(void)
+/*
+ * Confines a child, which cannot read processes afterwards: the filter of system calls
+ * holds. The child leaves without the leak check of sanitizers, which would need to.
+ */
+static void a_child_confines_itself(void)
 {
-	ck_assert_int_eq(syscall(SYS_process_vm_readv, getpid(), NULL, 0, NULL, 0, 0),
-			 -1);
-	ck_assert_int_eq(errno, EPERM);
+	const pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		if (confine_self(&nothing))
+			_exit(1);
+		_exit(syscall(SYS_process_vm_readv, getpid(), NULL, 0, NULL, 0, 0) ==
+					      -1 &&
+				      errno == EPERM
+			      ? 0
+			      : 2);
+	}
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
 }
 
 START_TEST(a_process_confines_itself)
 {
-	ck_assert_int_eq(confine_self(&nothing), 0);
-	reads_no_process();
+	a_child_confines_itself();
 }
 END_TEST
 
@@ -40,8 +55,7 @@ static const int errors[] = { ENOSYS, EOPNOTSUPP, EPERM };
 START_TEST(without_landlock_the_rest_holds)
 {
 	refuse_call(SYS_landlock_create_ruleset, errors[_i]);
-	ck_assert_int_eq(confine_self(&nothing), 0);
-	reads_no_process();
+	a_child_confines_itself();
 }
 END_TEST
 
