@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/math/weighted.h"
+
 #define MIN_ROWS  3
 #define MIN_COUNT 10 /* fewest samples, in the mean of a side's runs */
 /* Only the busiest rows; more would be slower and change little. */
@@ -41,49 +43,20 @@
 /* A share of all weight; a row above it is tested with factors of the other rows. */
 #define MUCH 0.1
 
-struct ratio {
-	double value, weight;
-};
-
 struct compare_size {
 	const struct compare_input *in;
 	size_t nr;
 	size_t *row;    /* nr, in the input */
 	double *weight; /* by those */
 	double *rate;   /* the same, of A, B, … in turn: per unit of the factors */
-	struct ratio *ratio; /* room */
-	double *part;        /* for the weights without one row */
-	double *factor;      /* by run */
-	double *factor_for;  /* the same, for one row */
-	double df;           /* the degrees of freedom of a row's scatter */
-	bool has_doubt;      /* down and up, of rows without much weight, are known */
+	struct weighted_value *ratio; /* room */
+	double *part;                 /* for the weights without one row */
+	double *factor;               /* by run */
+	double *factor_for;           /* the same, for one row */
+	double df;                    /* the degrees of freedom of a row's scatter */
+	bool has_doubt; /* down and up, of rows without much weight, are known */
 	double down, up;
 };
-
-static int ascending(const void *va, const void *vb)
-{
-	const struct ratio *a = va, *b = vb;
-
-	return (a->value > b->value) - (a->value < b->value);
-}
-
-/* If two values divide the weight exactly in half: their mean. */
-static double weighted_median(struct ratio *r, size_t nr)
-{
-	double all = 0, below = 0;
-
-	qsort(r, nr, sizeof(*r), ascending);
-	for (size_t i = 0; i < nr; i++)
-		all += r[i].weight;
-	for (size_t i = 0; i + 1 < nr; i++) {
-		below += r[i].weight;
-		if (fabs(below - all / 2) <= 1e-9 * all)
-			return (r[i].value + r[i + 1].value) / 2;
-		if (below > all / 2)
-			return r[i].value;
-	}
-	return nr ? r[nr - 1].value : 0;
-}
 
 /* The samples of a row, in the mean of a side's runs. */
 static double mean_count(const struct compare_input *in, size_t row,
@@ -174,7 +147,8 @@ static double side_ratio(struct compare_size *s, enum compare_side side)
 		const double a = *rate_of(s, k, COMPARE_A), b = *rate_of(s, k, side);
 
 		if (a > 0 && b > 0 && s->part[k] > 0)
-			s->ratio[nr++] = (struct ratio){ log(b / a), s->part[k] };
+			s->ratio[nr++] =
+				(struct weighted_value){ log(b / a), s->part[k] };
 	}
 	return nr ? exp(weighted_median(s->ratio, nr)) : 1;
 }
@@ -197,7 +171,8 @@ static void fit(struct compare_size *s, size_t k, double *factor)
 
 		for (size_t j = 0; j < s->nr; j++) {
 			if (s->part[j] > 0 && *rate_of(s, j, side) > 0)
-				s->ratio[nr++] = (struct ratio){ log_ratio(s, j, i),
+				s->ratio[nr++] =
+					(struct weighted_value){ log_ratio(s, j, i),
 								 s->part[j] };
 		}
 		factor[i] = exp(weighted_median(s->ratio, nr)) * by[side];
@@ -244,9 +219,9 @@ static void choose_rows(struct compare_size *s)
 		const double b = mean_count(in, row, COMPARE_B);
 
 		if (a >= MIN_COUNT && b >= MIN_COUNT)
-			s->ratio[nr++] = (struct ratio){ -(a + b), row };
+			s->ratio[nr++] = (struct weighted_value){ -(a + b), row };
 	}
-	qsort(s->ratio, nr, sizeof(*s->ratio), ascending);
+	weighted_sort(s->ratio, nr);
 	s->nr = nr < MAX_ROWS ? nr : MAX_ROWS;
 	for (size_t k = 0; k < s->nr; k++) {
 		s->row[k] = s->ratio[k].weight;

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "analysis/math/callscale.h"
+#include "analysis/math/weighted.h"
 #include "analysis/windows/block_counts.h"
 #include "base/err.h"
 
@@ -340,25 +341,16 @@ static int solve_factors(struct callgraph *g, struct arena *arena)
 	return err;
 }
 
-/* The factor that one procedure alone would have, and its weight. */
-struct wish {
-	double factor, samples;
-};
-
-static int compare_wishes(const void *va, const void *vb)
-{
-	const struct wish *a = va, *b = vb;
-
-	return (a->factor > b->factor) - (a->factor < b->factor);
-}
-
-static int find_wish(const struct procedure *p, struct arena *arena, struct wish *out)
+/* The additional factor that one procedure alone would have; its samples as weight. */
+static int find_wish(const struct procedure *p, struct arena *arena,
+		     struct weighted_value *out)
 {
 	struct freq_interval i = { 0, 1, INFINITY };
 	int err = p->density ? scale_interval(p->density, arena, &i) : 0;
 
-	*out = (struct wish){ fmin(fmax(p->factor, i.low), i.high) / p->factor,
-			      p->samples };
+	*out = (struct weighted_value){
+		fmin(fmax(p->factor, i.low), i.high) / p->factor, p->samples
+	};
 	return err;
 }
 
@@ -370,24 +362,22 @@ static int find_wish(const struct procedure *p, struct arena *arena, struct wish
 static int join_scales(struct callgraph *g, struct arena *arena)
 {
 	const size_t nr = nr_procedures(g);
-	struct wish *wish = arena_array(arena, nr, sizeof(*wish));
-	double sum = 0, below = 0;
-	size_t i;
-	int err = wish ? 0 : -ENOMEM;
+	struct weighted_value *wish;
+	double factor;
+	int err = 0;
 
 	if (g->share < MOST)
-		return err;
-	for (i = 0; i < nr && !err; i++) {
+		return 0;
+	wish = arena_array(arena, nr, sizeof(*wish));
+	if (!wish)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr && !err; i++)
 		err = find_wish(&procedures(g)[i], arena, &wish[i]);
-		sum += wish[i].samples;
-	}
 	if (err)
 		return err;
-	qsort(wish, nr, sizeof(*wish), compare_wishes);
-	for (i = 0; i + 1 < nr && (below += wish[i].samples) < sum / 2;)
-		i++;
-	for (size_t k = 0; k < nr; k++)
-		procedures(g)[k].factor *= wish[i].factor;
+	factor = weighted_quantile(wish, nr, 0.5);
+	for (size_t i = 0; i < nr; i++)
+		procedures(g)[i].factor *= factor;
 	return 0;
 }
 

@@ -5,5 +5,6 @@ analysis_libanalysis_a_SOURCES += \
 	analysis/math/distribution.c analysis/math/distribution.h \
 	analysis/math/interval.c analysis/math/interval.h \
 	analysis/math/spread.c analysis/math/spread.h \
+	analysis/math/weighted.c analysis/math/weighted.h \
 	analysis/math/window_balance.c analysis/math/window_balance.h
 EXTRA_DIST += analysis/math/README.md

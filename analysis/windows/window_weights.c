@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "analysis/math/weighted.h"
 #include "analysis/math/window_balance.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -546,20 +547,11 @@ static void sum_squares(struct window_weights *ww)
 	}
 }
 
-/* A window's path: its time per instruction, and how many windows it stands for. */
-struct pace_of_window {
-	double pace, weight;
-};
-
-static int compare_paces(const void *va, const void *vb)
-{
-	const struct pace_of_window *a = va, *b = vb;
-
-	return (a->pace > b->pace) - (a->pace < b->pace);
-}
-
-/* Of one window; weight 0 if it passed nothing. */
-static struct pace_of_window pace_of(const struct window_weights *ww, size_t i)
+/*
+ * A window's path: its time per instruction, and as weight how many windows it stands
+ * for; 0 if it passed nothing.
+ */
+static struct weighted_value pace_of(const struct window_weights *ww, size_t i)
 {
 	const struct weighted_window *win = &all_windows(ww)[i];
 	double time = 0, executed = 0;
@@ -573,9 +565,9 @@ static struct pace_of_window pace_of(const struct window_weights *ww, size_t i)
 		time += p->time / p->passed;
 		executed += insns(p);
 	}
-	return executed > 0 ? (struct pace_of_window){ time / executed,
+	return executed > 0 ? (struct weighted_value){ time / executed,
 						       win->weight * win->worth }
-			    : (struct pace_of_window){ 0, 0 };
+			    : (struct weighted_value){ 0, 0 };
 }
 
 /*
@@ -585,21 +577,16 @@ static struct pace_of_window pace_of(const struct window_weights *ww, size_t i)
 static int find_fast(struct window_weights *ww)
 {
 	const size_t nr = nr_different(ww);
-	struct pace_of_window *all = calloc(nr + 1, sizeof(*all));
-	double sum = 0, below = 0, time, executed;
-	size_t i;
+	struct weighted_value *all = calloc(nr + 1, sizeof(*all));
+	double time, executed;
 
 	if (!all)
 		return -ENOMEM;
-	for (i = 0; i < nr; i++) {
+	for (size_t i = 0; i < nr; i++)
 		all[i] = pace_of(ww, i);
-		sum += all[i].weight;
-	}
-	qsort(all, nr, sizeof(*all), compare_paces);
-	for (i = 0; i < nr && (below += all[i].weight) < FAST * sum;)
-		i++;
 	sum_time(ww, &time, &executed);
-	ww->fast = i < nr && time > 0 ? all[i].pace * executed / time : 1;
+	ww->fast =
+		nr && time > 0 ? weighted_quantile(all, nr, FAST) * executed / time : 1;
 	free(all);
 	return 0;
 }

@@ -393,7 +393,7 @@ t_unit_check_contexts_LDADD = $(COLLECT_LDADD)
 
 # Runs compared: statistics.
 UNIT_RUNS = t/unit/check_compare t/unit/check_distribution t/unit/check_outliers \
-	t/unit/check_shape t/unit/check_similar t/unit/check_spread
+	t/unit/check_shape t/unit/check_similar t/unit/check_spread t/unit/check_weighted
 check_PROGRAMS += $(UNIT_RUNS)
 QUICK_TESTS += $(UNIT_RUNS)
 check_PROGRAMS += t/unit/check_pairs t/unit/check_paths t/unit/check_rates
@@ -418,6 +418,8 @@ t_unit_check_outliers_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_outliers_LDADD = $(UNIT_RUNS_LDADD)
 t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_weighted_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_weighted_LDADD = $(UNIT_RUNS_LDADD)
 # Hardware's records.
 RECORDS_UNIT = t/unit/check_hwevent t/unit/check_ibs t/unit/check_perffields \
 	t/unit/check_sample t/unit/check_spe
