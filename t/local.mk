@@ -554,12 +554,9 @@ t_window_stepped_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
 t_window_stepped_LDADD = $(COLLECT_LDADD)
 t/window_stepped-window_stepped.$(OBJEXT): t/stepped.skel.h
 t/stepped.bpf.o: t/stepped.bpf.c daemon/cpi_window.bpf.o
-	$(AM_V_GEN)$(MKDIR_P) t && \
-	$(COMPILE_BPF) -c $(srcdir)/t/stepped.bpf.c -o t/stepped.bpf.tmp.o && \
-	$(BPFTOOL) gen object $@ t/stepped.bpf.tmp.o
+	$(MAKE_BPF_OBJECT)
 t/stepped.skel.h: t/stepped.bpf.o
-	$(AM_V_GEN)$(BPFTOOL) gen skeleton t/stepped.bpf.o name stepped_bpf >$@.tmp && \
-	mv $@.tmp $@
+	$(MAKE_BPF_SKELETON)
 # Time that hardware measured.
 EXTRA_DIST += t/perfdata_target.py t/precise_check.py t/precise_make.py
 dist_check_SCRIPTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t

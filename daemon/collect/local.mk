@@ -27,6 +27,12 @@ EXTRA_DIST += $(BPF_FILES) daemon/procmap/kerneltext_none.c kmod/cpi.bpf.c
 COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
 	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_INCLUDES) \
 	'-ffile-prefix-map=$(abs_builddir)=.' '-ffile-prefix-map=$(abs_srcdir)=.'
+# Recipes for PROGRAM.bpf.o, whose first prerequisite is the source, and for
+# PROGRAM.skel.h, whose prerequisite is the object.
+MAKE_BPF_OBJECT = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	$(COMPILE_BPF) -c $< -o $(@:.o=.tmp.o) && $(BPFTOOL) gen object $@ $(@:.o=.tmp.o)
+MAKE_BPF_SKELETON = $(AM_V_GEN)$(BPFTOOL) gen skeleton $< \
+	name "$$(basename $@ .skel.h)_bpf" >$@.tmp && mv $@.tmp $@
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
 daemon_libdaemon_a_SOURCES += $(BPF_FILES)
@@ -40,12 +46,9 @@ daemon/collect/libdaemon_a-bpf_node.$(OBJEXT): daemon/cpi.skel.h
 daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
 		kmod/cpi_pair.h abi/pair.h \
 		abi/branch.h abi/branch_arm64.h abi/branch_x86_64.h abi/entry.h
-	$(AM_V_GEN)$(MKDIR_P) daemon && \
-	$(COMPILE_BPF) -c $(srcdir)/kmod/cpi.bpf.c -o daemon/cpi.bpf.tmp.o && \
-	$(BPFTOOL) gen object $@ daemon/cpi.bpf.tmp.o
+	$(MAKE_BPF_OBJECT)
 daemon/cpi.skel.h: daemon/cpi.bpf.o
-	$(AM_V_GEN)$(BPFTOOL) gen skeleton daemon/cpi.bpf.o name cpi_bpf >$@.tmp && \
-	mv $@.tmp $@
+	$(MAKE_BPF_SKELETON)
 else
 daemon_libdaemon_a_SOURCES += daemon/procmap/kerneltext_none.c
 endif

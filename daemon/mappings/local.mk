@@ -20,12 +20,9 @@ CLEANFILES += daemon/cpi_newprogram.skel.h daemon/cpi_newprogram.bpf.o \
 	daemon/cpi_newprogram.bpf.tmp.o
 daemon/mappings/libdaemon_a-newprogram.$(OBJEXT): daemon/cpi_newprogram.skel.h
 daemon/cpi_newprogram.bpf.o: kmod/cpi_newprogram.bpf.c kmod/cpi_bpf_kernel.h abi/newprogram.h
-	$(AM_V_GEN)$(MKDIR_P) daemon && \
-	$(COMPILE_BPF) -c $(srcdir)/kmod/cpi_newprogram.bpf.c -o daemon/cpi_newprogram.bpf.tmp.o && \
-	$(BPFTOOL) gen object $@ daemon/cpi_newprogram.bpf.tmp.o
+	$(MAKE_BPF_OBJECT)
 daemon/cpi_newprogram.skel.h: daemon/cpi_newprogram.bpf.o
-	$(AM_V_GEN)$(BPFTOOL) gen skeleton daemon/cpi_newprogram.bpf.o name cpi_newprogram_bpf \
-		>$@.tmp && mv $@.tmp $@
+	$(MAKE_BPF_SKELETON)
 else
 daemon_libdaemon_a_SOURCES += daemon/mappings/newprogram_none.c
 endif

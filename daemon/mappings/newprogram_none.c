@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * newprogram_none.c - a stub for builds without BPF: newprogram_open() fails
+ * newprogram_none.c - builds without BPF: newprogram_open() fails
  */
 #include "config.h"
 

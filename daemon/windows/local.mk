@@ -28,11 +28,8 @@ daemon/cpi_window.bpf.o: kmod/cpi_window.bpf.c kmod/cpi_bpf_kernel.h kmod/window
 		kmod/window_alu.h kmod/window_memory.h kmod/cpi_window_registers.h \
 		kmod/cpi_window_sample.h kmod/window_vector.h abi/uop.h abi/window.h \
 		abi/window_bpf.h kmod/cpi_pair.h abi/pair.h
-	$(AM_V_GEN)$(MKDIR_P) daemon && \
-	$(COMPILE_BPF) -c $(srcdir)/kmod/cpi_window.bpf.c -o daemon/cpi_window.bpf.tmp.o && \
-	$(BPFTOOL) gen object $@ daemon/cpi_window.bpf.tmp.o
+	$(MAKE_BPF_OBJECT)
 daemon/cpi_window.skel.h: daemon/cpi_window.bpf.o
-	$(AM_V_GEN)$(BPFTOOL) gen skeleton daemon/cpi_window.bpf.o name cpi_window_bpf \
-		>$@.tmp && mv $@.tmp $@
+	$(MAKE_BPF_SKELETON)
 endif
 EXTRA_DIST += daemon/windows/README.md

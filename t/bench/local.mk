@@ -55,12 +55,9 @@ CLEANFILES += t/bench/stock.skel.h t/bench/stock.bpf.o t/bench/stock.bpf.tmp.o
 t/bench/handler-handler.$(OBJEXT): t/bench/stock.skel.h
 t/bench/verified-verified.$(OBJEXT): daemon/cpi.skel.h
 t/bench/stock.bpf.o: t/bench/stock.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/entry.h
-	$(AM_V_GEN)$(MKDIR_P) t/bench && \
-	$(COMPILE_BPF) -c $(srcdir)/t/bench/stock.bpf.c -o t/bench/stock.bpf.tmp.o && \
-	$(BPFTOOL) gen object $@ t/bench/stock.bpf.tmp.o
+	$(MAKE_BPF_OBJECT)
 t/bench/stock.skel.h: t/bench/stock.bpf.o
-	$(AM_V_GEN)$(BPFTOOL) gen skeleton t/bench/stock.bpf.o name stock_bpf >$@.tmp && \
-	mv $@.tmp $@
+	$(MAKE_BPF_SKELETON)
 endif
 t_bench_flips_SOURCES = t/bench/flips.c t/bpf_sampler.c t/bpf_sampler.h
 t_bench_flips_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
