@@ -9,7 +9,6 @@
 #include "report/select/cachefile.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,53 +24,31 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/times.h"
+#include "decode/elfid.h"
 
-#define MAGIC    "CPI cache 1\n"
-#define BUILD_ID 32 /* bytes at most; the rest is 0 */
+#define MAGIC "CPI cache 1\n"
 
 struct cachefile_header {
 	char magic[sizeof(MAGIC) - 1];
-	uint8_t build_id[BUILD_ID];
+	uint8_t build_id[32];           /* BUILD_ID_MAX bytes at most; the rest is 0 */
 	uint8_t key[CACHEFILE_MAX_KEY]; /* the rest is 0 */
 	uint64_t sum;
 };
 
 /* ---- this program's build id ---- */
 
-/* Finds it in a segment of notes. */
-static bool find_note(const uint8_t *at, size_t size, struct cachefile_header *h)
-{
-	ElfW(Nhdr) note;
-
-	while (size >= sizeof(note)) {
-		size_t name, desc;
-
-		memcpy(&note, at, sizeof(note));
-		name = (note.n_namesz + 3u) & ~(size_t)3;
-		desc = (note.n_descsz + 3u) & ~(size_t)3;
-		if (name > size - sizeof(note) || desc > size - sizeof(note) - name)
-			return false;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    !memcmp(at + sizeof(note), "GNU", 4) && note.n_descsz &&
-		    note.n_descsz <= BUILD_ID) {
-			memcpy(h->build_id, at + sizeof(note) + name, note.n_descsz);
-			return true;
-		}
-		at += sizeof(note) + name + desc;
-		size -= sizeof(note) + name + desc;
-	}
-	return false;
-}
-
 /* The first object is the program. Returns 1 with its build id, else -1. */
 static int on_object(struct dl_phdr_info *object, size_t size, void *ctx)
 {
+	struct cachefile_header *h = ctx;
+	uint8_t build_id_size;
+
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
 
 		if (p->p_type == PT_NOTE &&
-		    find_note((const uint8_t *)(object->dlpi_addr + p->p_vaddr),
-			      p->p_memsz, ctx))
+		    !elfid_from_notes((const void *)(object->dlpi_addr + p->p_vaddr),
+				      p->p_memsz, h->build_id, &build_id_size))
 			return 1;
 	}
 	return -1;
