@@ -4,24 +4,14 @@
 # nothing else.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
+. "$srcdir/t/cached.sh"
 need_decoder
-
-XDG_CACHE_HOME=$tmp/cache
-export XDG_CACHE_HOME
-folder=$XDG_CACHE_HOME/cpi
 
 # reports: what the analysis says of everything.
 reports()
 {
 	cpi calc --all --epoch full --format=json && cpi sum --epoch full &&
 		cpi hot --epoch full && cpi stalls --epoch full
-}
-
-# unchanged NAME: the reports are as without a file.
-unchanged()
-{
-	reports >out 2>err
-	is "$? $(cmp out without && echo same)" '0 same' "$1"
 }
 
 # file: its inode and size, so that a file that is replaced shows.
@@ -44,14 +34,7 @@ unchanged 'reports with a stored file are the same'
 is "$(file)" "$old" 'the file is not written again if nothing was simulated'
 
 path=$(echo "$folder"/schedules-*)
-cp "$path" whole
-for at in 0 20 60 90 120; do
-	printf '\377\377\377\377' |
-		dd of="$path" bs=1 seek=$at conv=notrunc status=none
-	unchanged "the reports are the same with a file that is damaged at byte $at"
-done
-head -c 100 whole >"$path"
-unchanged 'the reports are the same with a truncated file'
+unchanged_if_damaged "$path" 100 0 20 60 90 120
 is "$(stat -c %s "$path")" "$(stat -c %s whole)" 'a complete file replaces the truncated one'
 
 chmod 777 "$folder"

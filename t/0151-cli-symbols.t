@@ -4,10 +4,7 @@
 # nothing else.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
-
-XDG_CACHE_HOME=$tmp/cache
-export XDG_CACHE_HOME
-folder=$XDG_CACHE_HOME/cpi
+. "$srcdir/t/cached.sh"
 
 # reports: what is said of procedures by name and by place.
 reports()
@@ -15,13 +12,6 @@ reports()
 	cpi prof --epoch all --limit 0 --format=json &&
 		cpi prof --epoch all --by line --limit 0 --format=csv &&
 		cpi list --epoch all main --format=json
-}
-
-# unchanged NAME: the reports are as without a file.
-unchanged()
-{
-	reports >out 2>err
-	is "$? $(cmp out without && echo same)" '0 same' "$1"
 }
 
 # files: inodes and sizes, so that a file that is replaced shows.
@@ -44,15 +34,7 @@ unchanged 'reports with stored files are the same'
 is "$(files)" "$old" 'no file is written again if its program has not changed'
 
 path=$(ls -S "$folder"/symbols-* | head -n 1)
-cp "$path" whole
-for at in 0 20 60 304 312 320 400 $(($(stat -c %s whole) - 4)); do
-	cp whole "$path"
-	printf '\377\377\377\377' |
-		dd of="$path" bs=1 seek="$at" conv=notrunc status=none
-	unchanged "the reports are the same with a file that is damaged at byte $at"
-done
-head -c 330 whole >"$path"
-unchanged 'the reports are the same with a truncated file'
+unchanged_if_damaged "$path" 330 0 20 60 304 312 320 400 $(($(stat -c %s "$path") - 4))
 is "$(cmp "$path" whole && echo same)" same 'a complete file replaces the truncated one'
 
 # Its status changes, so it could have been replaced.

@@ -193,20 +193,27 @@ START_TEST(forged_content_is_refused_or_is_a_table)
 }
 END_TEST
 
+/* The i-th file of OLD_SIZE bytes; name is room for its name. */
+#define OLD_SIZE 1000
+
+static struct cachefile old_file(int i, char name[32])
+{
+	snprintf(name, 32, "old-%d", i);
+	return (struct cachefile){
+		.name = name, .key = "k", .key_size = 1, .max_size = OLD_SIZE
+	};
+}
+
 START_TEST(the_oldest_files_are_removed_above_the_limit)
 {
-	char name[32], bytes[1000] = "";
+	char name[32], bytes[OLD_SIZE] = "";
 	struct buf out = { 0 };
+	struct cachefile f;
 	int nr = 0;
 
 	make_folder();
 	for (int i = 0; i < 20; i++) {
-		struct cachefile f = { .name = name,
-				       .key = "k",
-				       .key_size = 1,
-				       .max_size = sizeof(bytes) };
-
-		snprintf(name, sizeof(name), "old-%d", i);
+		f = old_file(i, name);
 		ck_assert_int_eq(cachefile_save(&f, bytes, sizeof(bytes)), 0);
 	}
 	cachefile_limit("other-", 1);
@@ -214,12 +221,7 @@ START_TEST(the_oldest_files_are_removed_above_the_limit)
 	for (int limited = 0; limited < 2; limited++) {
 		nr = 0;
 		for (int i = 0; i < 20; i++) {
-			struct cachefile f = { .name = name,
-					       .key = "k",
-					       .key_size = 1,
-					       .max_size = sizeof(bytes) };
-
-			snprintf(name, sizeof(name), "old-%d", i);
+			f = old_file(i, name);
 			nr += !cachefile_load(&f, &out);
 		}
 		ck_assert_int_eq(nr, limited ? 7 : 20);
