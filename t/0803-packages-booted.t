@@ -13,11 +13,7 @@ suite=${SUITE:-bookworm} machine=${MACHINE:-amd64}
 need mmdebstrap $qemu mkfs.ext4 dpkg-scanpackages
 packages_build "$suite" "$machine"
 previous_build
-root_archive boot systemd-sysv,udev,dbus,linux-image-cloud-$machine,initramfs-tools,zstd,procps,kmod,apparmor
-
-unpack_root root
-repository root
-cp "$srcdir/t/packages/guest.sh" "$srcdir/t/packages/booted.sh" root/srv/
+bootable_root root booted.sh
 cp -r "$previous" root/srv/previous
 # The database has a file system of its own, as on a careful server.
 truncate -s 64M root/srv/data
@@ -27,20 +23,8 @@ cat >root/etc/fstab <<'END'
 /dev/vda / ext4 rw 0 1
 /srv/data /var/lib/cpi ext4 loop,nofail 0 0
 END
-cat >root/etc/systemd/system/guest.service <<'END'
-[Unit]
-After=multi-user.target
-[Service]
-Type=exec
-ExecStart=/bin/sh /srv/booted.sh
-[Install]
-WantedBy=multi-user.target
-END
-ln -s /etc/systemd/system/guest.service root/etc/systemd/system/multi-user.target.wants/
 # A prompt would share the line with the results.
 ln -s /dev/null root/etc/systemd/system/serial-getty@hvc0.service
-echo guest >root/etc/hostname
-: >root/etc/machine-id
 make_disk root
 accelerator kernel
 note "QEMU with $accelerator"

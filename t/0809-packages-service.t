@@ -9,23 +9,8 @@
 [ "$(id -u)" -eq 0 ] || skip_all 'making a root file system takes root'
 need mmdebstrap dpkg-scanpackages systemd-nspawn
 packages_build
-# The one that t/0803 boots.
-root_archive boot "systemd-sysv,udev,dbus,linux-image-cloud-$machine,initramfs-tools,zstd,procps,kmod,apparmor"
-unpack_root root
-repository root
-cp "$srcdir/t/packages/guest.sh" "$srcdir/t/packages/service.sh" root/srv/
+bootable_root root service.sh
 : >root/srv/results
-: >root/etc/machine-id
-echo guest >root/etc/hostname
-cat >root/etc/systemd/system/guest.service <<'END'
-[Unit]
-After=multi-user.target
-[Service]
-Type=exec
-ExecStart=/bin/sh /srv/service.sh
-END
-mkdir -p root/etc/systemd/system/multi-user.target.wants
-ln -s /etc/systemd/system/guest.service root/etc/systemd/system/multi-user.target.wants/
 
 systemd-nspawn -q --register=no --keep-unit -D root --boot --capability=all --private-network \
 	--system-call-filter='bpf open_by_handle_at perf_event_open' --console=pipe \

@@ -418,6 +418,13 @@ static struct job *new_job(struct jobs *jobs, const struct job_key *key,
 	return job;
 }
 
+static void join_job(struct job_waiter *w, struct job *job)
+{
+	w->job = job;
+	w->next = job->waiters;
+	job->waiters = w;
+}
+
 int jobs_ask(struct jobs *jobs, const struct job_key *key, struct api_call *call,
 	     struct job_waiter *w)
 {
@@ -437,9 +444,7 @@ int jobs_ask(struct jobs *jobs, const struct job_key *key, struct api_call *call
 		api_call_fini(call);
 		return err;
 	}
-	w->job = job;
-	w->next = job->waiters;
-	job->waiters = w;
+	join_job(w, job);
 	start_some(jobs);
 	return 0;
 }
@@ -483,9 +488,7 @@ void jobs_rename(struct job_waiter *w, const struct job_key *key)
 		return;
 	}
 	jobs_leave(w);
-	w->job = other;
-	w->next = other->waiters;
-	other->waiters = w;
+	join_job(w, other);
 }
 
 void jobs_options_changed(struct jobs *jobs)

@@ -222,6 +222,29 @@ repository()
 	echo 'deb [trusted=yes] file:/srv/repo ./' >"$1/etc/apt/sources.list"
 }
 
+# bootable_root ROOT SCRIPT: a root file system with Debian's systemd and our packages as in
+# repository(), which runs t/packages/SCRIPT when it has booted.
+bootable_root()
+{
+	root_archive boot "systemd-sysv,udev,dbus,linux-image-cloud-$machine,initramfs-tools,zstd,procps,kmod,apparmor"
+	unpack_root "$1"
+	repository "$1"
+	cp "$srcdir/t/packages/guest.sh" "$srcdir/t/packages/$2" "$1/srv/"
+	cat >"$1/etc/systemd/system/guest.service" <<END
+[Unit]
+After=multi-user.target
+[Service]
+Type=exec
+ExecStart=/bin/sh /srv/$2
+[Install]
+WantedBy=multi-user.target
+END
+	mkdir -p "$1/etc/systemd/system/multi-user.target.wants"
+	ln -s /etc/systemd/system/guest.service "$1/etc/systemd/system/multi-user.target.wants/"
+	echo guest >"$1/etc/hostname"
+	: >"$1/etc/machine-id"
+}
+
 # image_debs: sets $image_debs, all packages that the container image may need beside ours:
 # the libraries of a bare root file system ($archive), and what cpi, cpid and cpi-ship add.
 image_debs()
