@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 "$builddir/t/mkdb" empty.db || bail "mkdb failed"
 
-plan 55
+plan 56
 
 is "$(cpi epoch list)" "$(cat <<'END'
 id  from                  to                    seconds  samples  start uncertain by, ms  state  host  label
@@ -48,11 +48,13 @@ cpi prof --epoch 10:99 2>err
 is "$?" 1 "a time that cannot be read is an error"
 like "$(cat err)" "'10:99' is neither a label ('cpi epoch list') nor a time: say 2026-11-20T10:15" \
 	"the message shows the forms of a time"
-for word in -5q 5q..now 10:15..10h20 'last hour' firts; do
+for word in -5q 5q..now 10:15..10h20 'last hours' firts; do
 	cpi prof --epoch "$word" 2>>err.forms
 done
 is "$(grep -c "is neither a label ('cpi epoch list') nor a time: say 2026-11-20T10:15" err.forms)" 5 \
 	'messages about words that are nearly times show the forms of a time'
+cpi prof --epoch 'last 2 hours' 2>err
+unlike "$(cat err)" 'is neither a label' "'last 2 hours' is a time"
 cpi prof --epoch now-x 2>err
 like "$(cat err)" "there is no epoch 'now-x': did you mean 'now'? Times are 2026-11-20T10:15" \
 	'a misspelt word of time: the message suggests one and shows the forms'
