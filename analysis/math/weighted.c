@@ -18,7 +18,8 @@ static int ascending(const void *va, const void *vb)
 
 void weighted_sort(struct weighted_value *v, size_t nr)
 {
-	qsort(v, nr, sizeof(*v), ascending);
+	if (nr) /* v may be NULL, which qsort() refuses */
+		qsort(v, nr, sizeof(*v), ascending);
 }
 
 static double sum_weights(const struct weighted_value *v, size_t nr)

@@ -208,7 +208,6 @@ static int harden(struct db *db)
 	};
 
 	sqlite3_extended_result_codes(db->handle, 1);
-	sql_set_patience(db->handle, SQL_BUSY_TIMEOUT_MS);
 	for (size_t i = 0; i < sizeof(config) / sizeof(config[0]); i++)
 		sqlite3_db_config(db->handle, config[i].option, config[i].value, NULL);
 	return sql_exec(db->handle, "PRAGMA cell_size_check = ON;"
@@ -231,6 +230,8 @@ static int open_handle(struct db *db, enum db_mode mode, int *steps)
 	if (rc)
 		return refuse(db->path, sql_error(rc), sqlite3_errmsg(db->handle));
 	set_limits(db->handle);
+	/* A reader that opens or closes the file locks others out for a moment. */
+	sql_set_patience(db->handle, SQL_BUSY_TIMEOUT_MS);
 	sqlite3_progress_handler(db->handle, OPENING_LOOK, count_steps, steps);
 	err = first_read(db);
 	return err ? err : harden(db);

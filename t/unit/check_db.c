@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -612,6 +615,67 @@ START_TEST(a_writer_in_a_hurry_waits_for_no_lock_for_long)
 }
 END_TEST
 
+/* What the last reader takes as it closes the file: nobody else may read meanwhile. */
+static int lock_readers_out(const struct dbtest *t)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_start = 0x40000002, .l_len = 510 };
+	int fd = open(t->path, O_RDWR | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fcntl(fd, F_SETLK, &lock);
+}
+
+/* How often the first thread of this process has gone to sleep. */
+static long count_sleeps(void)
+{
+	static const char field[] = "\nvoluntary_ctxt_switches:";
+	char path[40], text[4096];
+	const char *at;
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)getpid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strstr(text, field);
+	return at ? strtol(at + sizeof(field) - 1, NULL, 10) : LONG_MAX;
+}
+
+/* Ends the holder when the first thread has tried to get the lock several times. */
+static void *release(void *end)
+{
+	const long before = count_sleeps();
+
+	while (count_sleeps() < before + 10)
+		sched_yield();
+	return write(*(int *)end, "x", 1) == 1 ? NULL : end;
+}
+
+START_TEST(a_reader_waits_for_a_moment_in_which_nobody_may_read)
+{
+	void *failed = NULL;
+	pthread_t releaser;
+	struct dbtest t;
+	struct db *db;
+	pid_t child;
+	int end;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	store_free(dbtest_begin(db));
+	db_close(db);
+	child = start_holder(&t, lock_readers_out, &end);
+	ck_assert_int_eq(pthread_create(&releaser, NULL, release, &end), 0);
+	ck_assert_int_eq(db_open(t.path, DB_READ, &db), 0);
+	ck_assert_int_eq(pthread_join(releaser, &failed), 0);
+	ck_assert_ptr_null(failed);
+	db_close(db);
+	end_holder(child, end);
+	dbtest_fini(&t);
+}
+END_TEST
+
 START_TEST(a_failed_open_leaves_the_locks_of_others_alone)
 {
 	struct db *db, *other;
@@ -872,6 +936,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_reader_cannot_keep_a_collector_from_starting);
 	tcase_add_test(tc, who_keeps_the_lock_of_one_that_has_gone_is_named);
 	tcase_add_test(tc, a_writer_in_a_hurry_waits_for_no_lock_for_long);
+	tcase_add_test(tc, a_reader_waits_for_a_moment_in_which_nobody_may_read);
 	tcase_add_test(tc, a_failed_open_leaves_the_locks_of_others_alone);
 	tcase_add_test(tc, a_reader_beside_the_writer_sees_each_flush);
 	tcase_add_test(tc, a_reader_who_stays_does_not_stop_the_writer);
