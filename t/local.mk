@@ -568,4 +568,6 @@ QUICK_TESTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t 
 dist_check_SCRIPTS += t/0910-ship-service.t
 QUICK_TESTS += t/0910-ship-service.t
 dist_check_SCRIPTS += t/0907-fleet-sums.t t/0908-fleet-thinned.t
+dist_check_SCRIPTS += t/0912-diff-machines.t
 QUICK_TESTS += t/0907-fleet-sums.t t/0908-fleet-thinned.t
+QUICK_TESTS += t/0912-diff-machines.t

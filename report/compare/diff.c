@@ -98,21 +98,28 @@ static int open_side(struct diff *d, int side)
 			      d->ev[side].event[0].name);
 	if (err)
 		select_failed(&d->sel[side], err);
-	return err;
+	return err ? err : diff_runs_init(&d->runs[side], &d->sel[side].epochs);
+}
+
+/* The number of columns that the side's epochs become. */
+static size_t nr_columns(const struct diff *d, int side)
+{
+	return d->by_host ? d->runs[side].nr_hosts : d->sel[side].epochs.nr;
 }
 
 /* Roll-up kept the variation of procedures only for all contexts together. */
 static bool has_within(const struct diff *d, int side)
 {
-	return d->req->by == BY_PROCEDURE && !select_has_contexts(&d->sel[side]) &&
-	       diff_parts_any(&d->parts[side]);
+	return !d->by_host && d->req->by == BY_PROCEDURE &&
+	       !select_has_contexts(&d->sel[side]) && diff_parts_any(&d->parts[side]);
 }
 
 static int name_side(struct diff *d, int side)
 {
 	int err = matrix_name(&d->m, side, &d->sel[side], &d->ev[side]);
 
-	d->nr_runs += d->sel[side].epochs.nr;
+	d->runs[side].first = d->nr_runs;
+	d->nr_runs += nr_columns(d, side);
 	/* The parts only have the variation of the random samples. */
 	if (has_within(d, side))
 		d->m.evidence[side].both = false;
@@ -220,7 +227,7 @@ static int make_rows(struct diff *d)
 
 size_t diff_nr_runs(const struct diff *d, int side)
 {
-	return has_within(d, side) ? d->parts[side].nr : d->sel[side].epochs.nr;
+	return has_within(d, side) ? d->parts[side].nr : nr_columns(d, side);
 }
 
 /* Uses the parts of a row if they have nearly all of its time. */
@@ -239,14 +246,26 @@ static int put_within(struct diff *d, int side, size_t at)
 	return err;
 }
 
-static int on_column(void *ctx, const struct matrix_column *c)
+/* Describes the run of an epoch. Returns its index. */
+static size_t describe_run(struct diff *d, const struct matrix_column *c)
 {
-	struct diff *d = ctx;
-	const size_t at = d->filled++;
+	struct diff_runs *runs = &d->runs[c->side];
+	size_t at;
 
+	if (d->by_host)
+		return runs->first + diff_runs_add(runs, c, &d->run[runs->first]);
+	at = d->filled++;
 	d->run[at] = (struct compare_run){ c->side, c->seconds, c->sample, 1, 1 };
 	if (has_within(d, c->side))
 		diff_parts_describe(&d->parts[c->side], c->epoch->id, &d->run[at]);
+	return at;
+}
+
+static int on_column(void *ctx, const struct matrix_column *c)
+{
+	struct diff *d = ctx;
+	const size_t at = describe_run(d, c);
+
 	if (c->side < 2)
 		d->seconds[c->side] += c->seconds;
 	for (size_t i = 0; i < d->m.nr_rows; i++) {
@@ -341,6 +360,8 @@ static int gather(struct diff *d)
 
 	for (int side = 0; side < 2 && !err; side++)
 		err = open_side(d, side);
+	d->by_host = !err && d->runs[0].nr_hosts >= COMPARE_MIN_RUNS &&
+		     d->runs[1].nr_hosts >= COMPARE_MIN_RUNS;
 	if (!err)
 		err = diff_find_history(d);
 	if (!err && d->spec[COMPARE_EARLIER])
@@ -393,6 +414,7 @@ void diff_close(struct diff *d)
 	matrix_fini(&d->m);
 	for (int side = 0; side < DIFF_NR_SIDES; side++) {
 		diff_parts_fini(&d->parts[side]);
+		diff_runs_fini(&d->runs[side]);
 		events_fini(&d->ev[side]);
 		select_close(&d->sel[side]);
 	}

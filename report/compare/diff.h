@@ -10,6 +10,7 @@
 #include "analysis/freq/shape.h"
 #include "base/buf.h"
 #include "report/compare/diff_parts.h"
+#include "report/compare/diff_runs.h"
 #include "report/compare/matrix.h"
 #include "report/profile/prof.h"
 
@@ -49,6 +50,8 @@ struct diff {
 	struct selection sel[DIFF_NR_SIDES];
 	struct events ev[DIFF_NR_SIDES];
 	struct diff_parts parts[DIFF_NR_SIDES];
+	struct diff_runs runs[DIFF_NR_SIDES];
+	bool by_host; /* machines are the runs, not epochs */
 	struct matrix m;
 	struct diff_row *row; /* findings first, then by the size of the change */
 	size_t nr_rows;
@@ -95,8 +98,9 @@ double diff_effect(const struct diff *d, const struct diff_row *r);
 bool diff_is_beyond_sampling(const struct diff *d, const struct diff_row *r);
 
 /*
- * The number of epochs of a side. A rolled-up epoch counts as the epochs from which it
- * was made, if their variation is used.
+ * The number of runs of a side: of its machines if d->by_host, else of its epochs. A
+ * rolled-up epoch counts as the epochs from which it was made, if their variation is
+ * used.
  */
 size_t diff_nr_runs(const struct diff *d, int side);
 

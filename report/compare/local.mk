@@ -6,6 +6,7 @@ report_libreport_a_SOURCES += \
 	report/compare/diff_judge.c report/compare/diff_match.c \
 	report/compare/diff_parts.c report/compare/diff_parts.h \
 	report/compare/diff_procedure.c report/compare/diff_procedure.h \
+	report/compare/diff_runs.c report/compare/diff_runs.h \
 	report/compare/matrix.c report/compare/matrix.h report/compare/matrix_evidence.c \
 	report/compare/matrix_evidence.h report/compare/matrix_rows.c \
 	report/compare/matrix_rows.h report/compare/matrix_spans.c \

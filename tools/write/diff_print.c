@@ -217,6 +217,7 @@ static void print_basis(const struct diff *d)
 	const size_t nr = d->sel[COMPARE_EARLIER].epochs.nr;
 	const size_t a = diff_nr_runs(d, 0), b = diff_nr_runs(d, 1);
 	const size_t least = a < b ? a : b;
+	const char *unit = d->by_host ? "machines" : "epochs";
 
 	out_line("Change is %s",
 		 d->c.by_median ? "relative to the median change of all rows"
@@ -236,13 +237,13 @@ static void print_basis(const struct diff *d)
 			 "without 0");
 		return;
 	case COMPARE_HISTORY:
-		out_line("Variation between epochs, from %zu earlier ones: %.2f%% "
-			 "beyond "
+		out_line("Variation between %s, %sfrom %zu earlier %s: %.2f%% beyond "
 			 "sampling",
-			 nr, 100 * sqrt(d->c.phi));
+			 unit, d->by_host ? "also " : "", nr,
+			 d->by_host ? "epochs" : "ones", 100 * sqrt(d->c.phi));
 		break;
 	case COMPARE_RUNS:
-		out_line("Variation between epochs: %.2f%% beyond sampling",
+		out_line("Variation between %s: %.2f%% beyond sampling", unit,
 			 100 * sqrt(d->c.phi));
 		break;
 	}
@@ -330,6 +331,7 @@ static int print_json(const struct diff *d, struct table *t)
 	json_array(&j, "rows");
 	err = table_print_json(t, &j);
 	json_end(&j);
+	json_string(&j, "runs", d->by_host ? "machines" : "epochs");
 	json_end(&j);
 	return err;
 }
