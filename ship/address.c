@@ -323,8 +323,8 @@ static void put_numbers(const struct ship_run *run, struct buf *sql)
 	buf_putc(sql, ')');
 }
 
-/* The complete shipments of a run that reach flush first. */
-static void put_run(const struct ship_run *run, uint64_t first, struct buf *sql)
+/* The complete shipments of a run. */
+static void put_run(const struct ship_run *run, struct buf *sql)
 {
 	buf_puts(sql, " FROM epoch WHERE");
 	put_numbers(run, sql);
@@ -333,9 +333,6 @@ static void put_run(const struct ship_run *run, uint64_t first, struct buf *sql)
 	buf_printf(sql,
 		   " AND run_from_ns = %" PRIu64 " AND boot_id = ", run->run_from_ns);
 	ch_put_literal(sql, run->boot_id);
-	buf_printf(sql, " AND last_flush >= %" PRIu64 NOT_VOID, first);
-	put_numbers(run, sql);
-	buf_putc(sql, ')');
 }
 
 int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t first,
@@ -351,9 +348,11 @@ int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t
 		 " toUInt64(seq - merged), seq FROM flush WHERE merged <= seq AND");
 	put_numbers(run, &sql);
 	buf_puts(&sql, " AND (host, at, nr) IN (SELECT host, at, nr");
-	put_run(run, first, &sql);
+	put_run(run, &sql);
+	buf_printf(&sql, " AND last_flush >= %" PRIu64 NOT_VOID, first);
+	put_numbers(run, &sql);
 	buf_puts(&sql,
-		 ") GROUP BY host, at, nr, seq, merged ORDER BY host, at, nr, seq");
+		 ")) GROUP BY host, at, nr, seq, merged ORDER BY host, at, nr, seq");
 	buf_puts(&sql, " FORMAT RowBinary");
 	err = ch_store_query_buf(s, &sql, "88888", MAX_ANSWER, note_flushes, &list);
 	if (!err) {
@@ -374,8 +373,41 @@ int ship_last_flush(struct ch_store *s, const struct ship_run *run, uint64_t *la
 	int err;
 
 	buf_puts(&sql, "SELECT max(last_flush)");
-	put_run(run, 0, &sql);
+	put_run(run, &sql);
 	err = get_number(s, &sql, last);
+	buf_fini(&sql);
+	return err;
+}
+
+struct last_flushes {
+	ship_last_fn fn;
+	void *ctx;
+};
+
+/* boot_id, run_from_ns, last_flush */
+static int note_last(void *ctx, const struct rowbinary_cell *cells)
+{
+	const struct last_flushes *l = ctx;
+	char *boot_id = strndup(cells[0].text, cells[0].len);
+	int err = boot_id ? l->fn(l->ctx, boot_id, cells[1].n, cells[2].n) : -ENOMEM;
+
+	free(boot_id);
+	return err;
+}
+
+int ship_last_flushes(struct ch_store *s, const char *host, ship_last_fn fn, void *ctx)
+{
+	struct last_flushes l = { fn, ctx };
+	const struct ship_run run = { .host = host };
+	struct buf sql = { 0 };
+	int err;
+
+	buf_puts(&sql, "SELECT boot_id, run_from_ns, max(last_flush) FROM epoch WHERE");
+	put_numbers(&run, &sql);
+	buf_puts(&sql, " AND name = ");
+	ch_put_literal(&sql, host);
+	buf_puts(&sql, " GROUP BY boot_id, run_from_ns FORMAT RowBinary");
+	err = ch_store_query_buf(s, &sql, "s88", MAX_ANSWER, note_last, &l);
 	buf_fini(&sql);
 	return err;
 }

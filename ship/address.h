@@ -50,8 +50,19 @@ struct ship_run {
 int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t first,
 			uint64_t *nr_void);
 
-/* The last flush of a run that is in the store; 0 for none. */
+/*
+ * The last flush of a run that is in the store; 0 for none. Void shipments count: their
+ * flushes are in another one, or the store's owner rejected them (storereject.h).
+ */
 int ship_last_flush(struct ch_store *s, const struct ship_run *run, uint64_t *last);
+
+/*
+ * Calls fn with each run of a host that the store has, and its last flush. Ends if fn
+ * returns non-zero, and returns that.
+ */
+typedef int (*ship_last_fn)(void *ctx, const char *boot_id, uint64_t run_from_ns,
+			    uint64_t last);
+int ship_last_flushes(struct ch_store *s, const char *host, ship_last_fn fn, void *ctx);
 
 /* Whether the store had an epoch of the host when the run began. */
 int ship_had_host(struct ch_store *s, const struct ship_run *run, bool *had);

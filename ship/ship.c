@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "db/clickhouse/fleetid.h"
+#include "db/clickhouse/storesettings.h"
 #include "db/clickhouse/storetables.h"
 #include "db/core/sql.h"
 #include "ship/address.h"
@@ -38,13 +39,17 @@ struct cursor {
 	uint32_t number; /* of the host */
 	struct ship_run run;
 	uint64_t last;
-	bool had; /* the store had epochs of the host when the run began */
+	uint64_t committed,
+		found; /* the last flush that the store must have, and has */
+	bool had;      /* the store had epochs of the host when the run began */
 };
 
 struct shipper {
 	char *path;
 	struct ch_store *store;
 	struct ship_origin told;
+	struct store_settings settings; /* when the batch began; id 0: not asked yet */
+	/* What is known of the store, which it need not be asked again. */
 	struct ship_names *names;
 	struct ship_notes *notes;
 	struct cursor *cursor;
@@ -65,6 +70,7 @@ struct batch {
 	struct db *db;
 	struct ship_epoch epoch[SHIP_MAX_EPOCHS];
 	size_t nr;
+	bool is_stale;    /* the store lacks what it had */
 	int64_t busy_run; /* of which retention is at work; none if 0 */
 	struct ship_rows rows;
 	struct hole *hole;
@@ -99,6 +105,17 @@ static void forget_cursors(struct shipper *s)
 	free(s->cursor);
 	s->cursor = NULL;
 	s->nr_cursors = 0;
+}
+
+/* Of a store that is another one, or has lost rows: all is asked, and sent, again. */
+static int forget_store(struct shipper *s)
+{
+	forget_cursors(s);
+	ship_names_free(s->names);
+	ship_notes_free(s->notes);
+	s->names = ship_names_new();
+	s->notes = ship_notes_new();
+	return s->names && s->notes ? 0 : -ENOMEM;
 }
 
 void shipper_free(struct shipper *s)
@@ -139,6 +156,7 @@ static int ask_cursor(struct shipper *s, struct cursor *c)
 		err = ship_void_contained(s->store, &c->run, 0, &s->stats.nr_void);
 	if (!err)
 		err = ship_last_flush(s->store, &c->run, &c->last);
+	c->committed = c->last;
 	return err ? err : ship_had_host(s->store, &c->run, &c->had);
 }
 
@@ -347,7 +365,8 @@ static int find_holes(struct batch *b)
 
 /*
  * By their last flush, so that none is behind the cursor that is not shipped: an hour
- * comes after the epochs with labels in its middle.
+ * comes after the epochs with labels in its middle. Those that the store no longer
+ * keeps are left out.
  */
 static int find_due(struct batch *b)
 {
@@ -359,12 +378,16 @@ static int find_due(struct batch *b)
 		" (SELECT 1 FROM roll WHERE roll.epoch = e.id OR roll.target = e.id)"
 		" FROM (SELECT n.epoch, n.run, max(n.seq) AS seq FROM temp.cursor c"
 		" JOIN flush n ON n.run = c.run AND n.seq > c.seq GROUP BY n.epoch"
+		" HAVING (SELECT to_ns FROM epoch WHERE id = n.epoch) >= ?2"
 		" ORDER BY n.run, 3 LIMIT ?1) d JOIN epoch e ON e.id = d.epoch"
 		" JOIN run r ON r.id = e.run JOIN platform p ON p.id = r.platform"
 		" JOIN flush f ON f.epoch = e.id GROUP BY e.id ORDER BY d.run, d.seq";
 
+	const uint64_t oldest_s = store_settings_oldest_s(&b->shipper->settings);
+
 	/* Beyond those that wait there may be ones of other runs. */
-	return sql_each(db_handle(b->db), note_epoch, b, due, "i", 4 * SHIP_MAX_EPOCHS);
+	return sql_each(db_handle(b->db), note_epoch, b, due, "ii", 4 * SHIP_MAX_EPOCHS,
+			oldest_s * NSEC_PER_SEC);
 }
 
 static int find_epochs(struct batch *b)
@@ -549,8 +572,96 @@ static int advance(struct batch *b)
 			break;
 		if (e->last_flush > c->last)
 			c->last = e->last_flush;
+		if (!e->damaged && e->last_flush > c->committed)
+			c->committed = e->last_flush;
 		s->stats.nr_epochs += !e->damaged;
 		s->stats.nr_rows += e->nr_rows;
+	}
+	return err;
+}
+
+/*
+ * Asks who the store is, and what it keeps. Another database may have taken the place
+ * of the one that was known, or another server of the URL may answer.
+ */
+static int meet_store(struct shipper *s)
+{
+	const uint64_t known = s->settings.id;
+	int err = store_settings_read(s->store, &s->settings);
+
+	if (err || !known || known == s->settings.id)
+		return err;
+	log_warn("ship: the store is another one than before: it gets all epochs that "
+		 "this machine still has");
+	return forget_store(s);
+}
+
+/* Whether the store still is the one that the batch was begun for. */
+static int check_identity(struct shipper *s)
+{
+	struct store_settings now;
+	int err = store_settings_read(s->store, &now);
+
+	if (err || now.id == s->settings.id)
+		return err;
+	log_warn("ship: the store was replaced while a batch was sent: the batch is "
+		 "sent "
+		 "again");
+	return -EAGAIN;
+}
+
+struct checking {
+	struct shipper *shipper;
+	const char *host;
+};
+
+static int note_found(void *ctx, const char *boot_id, uint64_t run_from_ns,
+		      uint64_t last)
+{
+	const struct checking *k = ctx;
+	struct cursor *c = find_cursor(k->shipper, k->host, boot_id, run_from_ns);
+
+	if (c)
+		c->found = last;
+	return 0;
+}
+
+/* Whether the store has what it had of a host, of all its runs. */
+static int check_host(struct batch *b, const char *host)
+{
+	struct shipper *s = b->shipper;
+	struct checking k = { s, host };
+	int err;
+
+	for (size_t i = 0; i < s->nr_cursors; i++)
+		s->cursor[i].found = 0;
+	err = ship_last_flushes(s->store, host, note_found, &k);
+	for (size_t i = 0; !err && !b->is_stale && i < s->nr_cursors; i++) {
+		const struct cursor *c = &s->cursor[i];
+
+		if (strcmp(c->host, host) != 0 || c->found >= c->committed)
+			continue;
+		log_warn("ship: the store had flush %" PRIu64 " of host %s, and of its "
+			 "run only has those up to %" PRIu64 ": what it lacks is sent "
+			 "again",
+			 c->committed, c->host, c->found);
+		b->is_stale = true;
+	}
+	return err;
+}
+
+/* A store that was restored from a backup lacks what it had. */
+static int check_cursors(struct batch *b)
+{
+	const char *host = NULL;
+	int err = 0;
+
+	for (size_t i = 0; !err && !b->is_stale && i < b->nr; i++) {
+		const char *next = b->epoch[i].platform.host;
+
+		if (!host || strcmp(host, next) != 0)
+			err = check_host(b, next);
+		host = next;
 	}
 	return err;
 }
@@ -573,6 +684,8 @@ static int send_batch(struct batch *b)
 	if (!err)
 		err = ship_origin_send(s->store, &s->told, b->epoch, b->nr);
 	if (!err)
+		err = check_identity(s);
+	if (!err)
 		err = ship_commit(s->store, b->epoch, b->nr);
 	if (err)
 		return err;
@@ -590,7 +703,8 @@ static void batch_free(struct batch *b)
 	free(b);
 }
 
-int shipper_step(struct shipper *s, size_t *nr)
+/* One attempt; *is_stale: the store lacks what it had, and nothing was sent. */
+static int step(struct shipper *s, size_t *nr, bool *is_stale)
 {
 	struct batch *b = calloc(1, sizeof(*b));
 	int err = b ? 0 : -ENOMEM;
@@ -604,6 +718,11 @@ int shipper_step(struct shipper *s, size_t *nr)
 	if (!err)
 		err = find_epochs(b);
 	if (!err && b->nr)
+		err = check_cursors(b);
+	*is_stale = b->is_stale;
+	if (err || b->is_stale)
+		goto out;
+	if (b->nr)
 		err = send_batch(b);
 	if (!err && s->nr_cursors) /* a machine that nothing is of has no number */
 		err = ship_notes_send(s->notes, b->db, s->store);
@@ -611,8 +730,26 @@ int shipper_step(struct shipper *s, size_t *nr)
 		err = ship_names_of_images(s->names, b->db, s->store);
 	if (!err)
 		*nr = b->nr;
-	else /* the store knows better how far it is */
-		forget_cursors(s);
+out:
 	batch_free(b);
+	return err;
+}
+
+int shipper_step(struct shipper *s, size_t *nr)
+{
+	bool is_stale = false;
+	int err = meet_store(s);
+
+	if (!err)
+		err = step(s, nr, &is_stale);
+	if (!err && is_stale) {
+		err = forget_store(s);
+		if (!err)
+			err = step(s, nr, &is_stale);
+		if (!err && is_stale)
+			err = -EAGAIN;
+	}
+	if (err) /* the store knows better how far it is */
+		forget_cursors(s);
 	return err;
 }

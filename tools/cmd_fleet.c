@@ -9,10 +9,14 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/times.h"
 #include "db/clickhouse/daysums.h"
 #include "db/clickhouse/storehosts.h"
+#include "db/clickhouse/storekeep.h"
+#include "db/clickhouse/storereject.h"
 #include "db/clickhouse/storeschema.h"
+#include "db/clickhouse/storesettings.h"
 #include "db/clickhouse/storeurl.h"
 #include "tools/commands.h"
 #include "tools/fleet/fleet_print.h"
@@ -20,12 +24,21 @@
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
 
+#define DAY_NS (86400 * NSEC_PER_SEC)
+
 struct options {
 	struct view_options view;
 	int by; /* enum fleet_by */
 	double price, fdr;
 	bool exact;
 	int measure; /* enum fleet_measure */
+	const char *quota, *keep;
+};
+
+/* The store's settings, as given; NULL: as before. */
+struct limits {
+	uint64_t *quota, *keep;
+	uint64_t quota_rows, keep_days;
 };
 
 /* The store that --db or $CPI_DB names. */
@@ -41,21 +54,87 @@ static const char *store_of(const struct select_request *req)
 	return NULL;
 }
 
-static int init(const char *url)
+/* 0, or -EINVAL, logged. "none" is no limit. */
+static int parse_limits(const struct options *o, struct limits *out)
 {
-	struct ch_store *store;
-	unsigned int before = 0;
-	int err = ch_store_open(url, NULL, &store);
+	uint64_t ns;
+
+	*out = (struct limits){ 0 };
+	if (o->quota) {
+		if (strcmp(o->quota, "none") != 0 &&
+		    (number_parse(o->quota, 10, &out->quota_rows) ||
+		     !out->quota_rows)) {
+			log_err("--quota: '%s' is no number of rows, as 50000000, and "
+				"not "
+				"none",
+				o->quota);
+			return -EINVAL;
+		}
+		out->quota = &out->quota_rows;
+	}
+	if (o->keep) {
+		if (strcmp(o->keep, "none") != 0 &&
+		    (time_parse_duration(o->keep, &ns) ||
+		     !(out->keep_days = ns / DAY_NS) || ns % DAY_NS)) {
+			log_err("--keep: '%s' is no number of days, as 90d, and not "
+				"none",
+				o->keep);
+			return -EINVAL;
+		}
+		out->keep = &out->keep_days;
+	}
+	return 0;
+}
+
+static int set_limits(struct ch_store *store, const struct limits *limits)
+{
+	int err = 0;
+
+	if (limits->quota)
+		err = store_settings_set(store, STORE_QUOTA, *limits->quota);
+	if (!err && limits->keep)
+		err = store_settings_set(store, STORE_KEEP, *limits->keep);
+	return err;
+}
+
+static int show_limits(struct ch_store *store)
+{
+	struct store_settings now;
+	int err = store_settings_read(store, &now);
 
 	if (err)
 		return err;
+	if (now.quota)
+		out_line("quota: %llu rows of profiles for each host and day",
+			 (unsigned long long)now.quota);
+	if (now.keep)
+		out_line("kept: %llu days", (unsigned long long)now.keep);
+	return 0;
+}
+
+static int init(const char *url, const struct options *o)
+{
+	struct ch_store *store;
+	struct limits limits;
+	unsigned int before = 0;
+	int err = parse_limits(o, &limits);
+
+	if (err)
+		return err;
+	err = ch_store_open(url, NULL, &store);
+	if (err)
+		return err;
 	err = storeschema_init(store, &before);
+	if (!err)
+		err = set_limits(store, &limits);
 	if (!err)
 		out_line("database %s: version %d%s", ch_store_database(store),
 			 STORESCHEMA_VERSION,
 			 before == STORESCHEMA_VERSION ? ", as before"
 			 : before                      ? ", brought up to date"
 						       : ", made");
+	if (!err)
+		err = show_limits(store);
 	ch_store_close(store);
 	return err;
 }
@@ -64,16 +143,32 @@ static int roll(const char *url)
 {
 	struct ch_store *store;
 	struct daysums_made made;
+	struct store_settings settings;
+	struct store_rejected rejected = { 0 };
+	size_t days = 0;
 	int err = ch_store_open(url, NULL, &store);
 
 	if (err)
 		return err;
 	err = storeschema_check(store);
 	if (!err)
+		err = store_settings_read(store, &settings);
+	if (!err)
+		err = store_keep(store, &settings, &days);
+	if (!err)
+		err = store_reject(store, &settings, &rejected);
+	if (!err)
 		err = daysums_make(store, &made);
 	if (!err)
 		out_line("%zu days and %zu hours added up, %zu old sums removed",
 			 made.days, made.hours, made.removed);
+	if (!err && rejected.nr)
+		out_line("%llu epochs with %llu rows rejected: 'cpi fleet hosts' says "
+			 "of which hosts",
+			 (unsigned long long)rejected.nr,
+			 (unsigned long long)rejected.nr_rows);
+	if (!err && days)
+		out_line("%zu days removed, which the store no longer keeps", days);
 	ch_store_close(store);
 	return err;
 }
@@ -93,6 +188,8 @@ static const struct column columns[] = {
 	{ "cluster", "cluster", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	{ "release", "release", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	{ "version", "version", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	{ "rejected", "rejected_rows", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "", "rejected_epochs", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 };
 
 static void put_host(struct table *t, const struct storehost *h, uint64_t now_ns)
@@ -111,6 +208,8 @@ static void put_host(struct table *t, const struct storehost *h, uint64_t now_ns
 	table_text(t, h->cluster);
 	table_text(t, h->release);
 	table_text(t, h->version);
+	table_number(t, h->rejected_rows);
+	table_number(t, h->rejected);
 }
 
 static int hosts(const char *url, const struct options *options)
@@ -208,7 +307,7 @@ static int run_fleet(struct cmd_context *ctx)
 	else if (!strcmp(word, "roll"))
 		err = roll(url);
 	else
-		err = strcmp(word, "init") ? hosts(url, o) : init(url);
+		err = strcmp(word, "init") ? hosts(url, o) : init(url, o);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
@@ -227,6 +326,10 @@ static const struct opt opts[] = {
 	    exact),
 	OPT("measure", 0, FLEET_MEASURE_WORDS, "what outliers are compared by",
 	    OPT_CHOICE, measure),
+	OPT("quota", 0, "ROWS", "init: the most rows of a host and day, or none",
+	    OPT_STRING, quota),
+	OPT("keep", 0, "DAYS", "init: how long the store keeps rows, as 90d, or none",
+	    OPT_STRING, keep),
 	OPT("fdr", 0, "RATE", "outliers: the rate of false ones (default: 0.05)",
 	    OPT_REAL, fdr),
 	OPT_LIMIT,

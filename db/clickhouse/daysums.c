@@ -120,6 +120,17 @@ static int find_due(struct ch_store *s, const struct period *p, struct tallies *
 	return ask(s, &sql, list);
 }
 
+int daysums_each_due(struct ch_store *s, int (*fn)(void *ctx, uint64_t hour), void *ctx)
+{
+	struct tallies due = { 0 };
+	int err = find_due(s, &hour, &due);
+
+	for (size_t i = 0; !err && i < due.nr; i++)
+		err = fn(ctx, due.tally[i].number);
+	free(due.tally);
+	return err;
+}
+
 /* A condition on column at: the period alone. */
 static void put_within(const struct period *p, uint64_t number, struct buf *sql)
 {

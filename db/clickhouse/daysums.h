@@ -28,6 +28,14 @@
 #define DAYSUMS_DAY  "intDiv(toUInt32(at), 86400)"
 #define DAYSUMS_HOUR "intDiv(toUInt32(at), 3600)"
 
+/*
+ * Calls fn for each hour, counted since 1970, for which daysums_make() would make a
+ * lot. Ends if fn returns non-zero, and returns that; else 0, or an error of store.h,
+ * logged.
+ */
+int daysums_each_due(struct ch_store *s, int (*fn)(void *ctx, uint64_t hour),
+		     void *ctx);
+
 /* How many lots were made and removed. */
 struct daysums_made {
 	size_t days, hours, removed; /* removed: lots that no report uses any more */

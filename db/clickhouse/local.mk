@@ -16,7 +16,10 @@ db_libstore_a_SOURCES = \
 	db/clickhouse/store.c db/clickhouse/store.h \
 	db/clickhouse/storechoice.c db/clickhouse/storechoice.h \
 	db/clickhouse/storehosts.c db/clickhouse/storehosts.h \
+	db/clickhouse/storekeep.c db/clickhouse/storekeep.h \
+	db/clickhouse/storereject.c db/clickhouse/storereject.h \
 	db/clickhouse/storeschema.c db/clickhouse/storeschema.h \
+	db/clickhouse/storesettings.c db/clickhouse/storesettings.h \
 	db/clickhouse/storesums.c db/clickhouse/storesums.h \
 	db/clickhouse/storetables.c db/clickhouse/storetables.h \
 	db/clickhouse/storeurl.c db/clickhouse/storeurl.h \
@@ -25,13 +28,14 @@ nodist_db_libstore_a_SOURCES = db/clickhouse/storeschema_sql.h
 BUILT_SOURCES += db/clickhouse/storeschema_sql.h
 CLEANFILES += db/clickhouse/storeschema_sql.h
 STORE_STEPS = db/clickhouse/store_1.sql db/clickhouse/store_2.sql db/clickhouse/store_3.sql \
-	db/clickhouse/store_4.sql db/clickhouse/store_5.sql
+	db/clickhouse/store_4.sql db/clickhouse/store_5.sql \
+	db/clickhouse/store_6.sql
 EXTRA_DIST += db/clickhouse/README.md $(STORE_STEPS)
 
 # Each version's step as a C string; comments stay in the files.
 db/clickhouse/storeschema_sql.h: $(STORE_STEPS)
 	$(AM_V_GEN)$(MKDIR_P) db/clickhouse && \
-	for step in store_1 store_2 store_3 store_4 store_5; do \
+	for step in store_1 store_2 store_3 store_4 store_5 store_6; do \
 		echo "static const char $${step}_sql[] ="; \
 		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' \
 			$(srcdir)/db/clickhouse/$$step.sql; \

@@ -65,17 +65,25 @@ static int note_host(void *ctx, const struct rowbinary_cell *cells)
 	return err;
 }
 
-static int note_dropped(void *ctx, const struct rowbinary_cell *cells)
+static struct storehost *find_host(const struct storehosts *list,
+				   const struct rowbinary_cell *name)
 {
-	struct storehosts *list = ctx;
-
 	for (size_t i = 0; i < list->nr; i++) {
 		struct storehost *h = &list->host[i];
 
-		if (strlen(h->name) == cells[0].len &&
-		    !memcmp(h->name, cells[0].text, cells[0].len))
-			h->dropped = cells[1].n;
+		if (strlen(h->name) == name->len &&
+		    !memcmp(h->name, name->text, name->len))
+			return h;
 	}
+	return NULL;
+}
+
+static int note_dropped(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct storehost *h = find_host(ctx, &cells[0]);
+
+	if (h)
+		h->dropped = cells[1].n;
 	return 0;
 }
 
@@ -115,6 +123,51 @@ static int ask_dropped(struct ch_store *s, struct storehosts *list)
 	return ch_store_query(s, sql, "s8", MAX_ANSWER, note_dropped, list);
 }
 
+/* name, epochs, rows, the first and last time, CPUs */
+static int note_rejected(void *ctx, const struct rowbinary_cell *cells)
+{
+	const struct rowbinary_cell *n = cells, none = { .text = "" };
+	struct storehosts *list = ctx;
+	struct storehost *h = find_host(list, n);
+	int err;
+
+	if (!h) {
+		const struct rowbinary_cell row[12] = { *n,    { 0 }, n[3], n[4],
+							{ 0 }, { 0 }, none, none,
+							n[5],  none,  none, none };
+
+		err = note_host(list, row);
+		if (err)
+			return err;
+		h = &list->host[list->nr - 1];
+	}
+	h->rejected = n[1].n;
+	h->rejected_rows = n[2].n;
+	return 0;
+}
+
+static int ask_rejected(struct ch_store *s, const struct store_choice *choice,
+			struct storehosts *list)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_puts(&sql,
+		 "SELECT name, count(), sum(rows), min(from_ns), max(to_ns),"
+		 " toUInt64(max(nr_cpus)) FROM (SELECT host, at, nr, name, from_ns,"
+		 " to_ns, nr_cpus FROM epoch WHERE (host, at, nr) IN (SELECT host, at,"
+		 " nr FROM rejected)");
+	err = store_choice_put(s, choice, &sql);
+	buf_puts(&sql, ") AS e ANY LEFT JOIN (SELECT host, at, nr, max(nr_rows) AS rows"
+		       " FROM rejected GROUP BY host, at, nr) AS r USING host, at, nr"
+		       " GROUP BY name ORDER BY name FORMAT RowBinary");
+	if (!err)
+		err = ch_store_query_buf(s, &sql, "s88888", MAX_ANSWER, note_rejected,
+					 list);
+	buf_fini(&sql);
+	return err;
+}
+
 int storehosts_read(const char *url, const struct store_choice *choice,
 		    struct storehosts *out)
 {
@@ -129,6 +182,8 @@ int storehosts_read(const char *url, const struct store_choice *choice,
 		err = ask_hosts(s, choice, &list);
 	if (!err)
 		err = ask_dropped(s, &list);
+	if (!err)
+		err = ask_rejected(s, choice, &list);
 	ch_store_close(s);
 	if (err)
 		storehosts_fini(&list);

@@ -16,6 +16,7 @@ struct storehost {
 	uint64_t from_ns, to_ns; /* of the first and the last epoch */
 	uint64_t received, lost; /* samples */
 	uint64_t dropped;        /* flushes that were removed before they were sent */
+	uint64_t rejected, rejected_rows; /* epochs that 'cpi fleet roll' rejected */
 	/* of the last epoch: */
 	char *kernel, *version; /* the kernel's; cpi-ship's */
 	char *cluster, *machine, *release;
@@ -29,8 +30,9 @@ struct storehosts {
 
 /*
  * Reads the machines that sent an epoch of the choice; the numbers of a machine are
- * those of these epochs. The store adds them up. Returns 0, or an error of store.h,
- * logged; then there is nothing to free.
+ * those of these epochs. Of a machine whose epochs were all rejected, only its name and
+ * what was rejected is known. The store adds them up. Returns 0, or an error of
+ * store.h, logged; then there is nothing to free.
  */
 int storehosts_read(const char *url, const struct store_choice *choice,
 		    struct storehosts *out);

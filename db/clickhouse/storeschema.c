@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/err.h"
 #include "base/log.h"
@@ -26,7 +27,7 @@
 
 static const char *const steps[STORESCHEMA_VERSION] = { store_1_sql, store_2_sql,
 							store_3_sql, store_4_sql,
-							store_5_sql };
+							store_5_sql, store_6_sql };
 
 /* 0 where there is no such database, or no table of versions in it. */
 static int get_version(struct ch_store *s, uint64_t *version)
@@ -111,6 +112,23 @@ static int run_steps(struct ch_store *s, uint64_t version)
 	return err;
 }
 
+/* Gives the store an id, unless it has one. */
+static int identify(struct ch_store *s)
+{
+	uint64_t nr = 0, id = 0;
+	char sql[80];
+	int err = ch_store_query(s, "SELECT count() FROM identity FORMAT RowBinary",
+				 "8", MAX_ANSWER, rowbinary_take_number, &nr);
+
+	if (err || nr)
+		return err;
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		return -EIO;
+	snprintf(sql, sizeof(sql), "INSERT INTO identity (id) SELECT toUInt64(%llu)",
+		 (unsigned long long)(id ? id : 1));
+	return ch_store_exec(s, sql);
+}
+
 static int too_new(uint64_t version)
 {
 	log_err("fleet: the store's tables have version %llu, this program knows %d: "
@@ -134,6 +152,8 @@ int storeschema_init(struct ch_store *s, unsigned int *before)
 		err = too_new(version);
 	if (!err)
 		err = run_steps(s, version);
+	if (!err)
+		err = identify(s);
 	if (!err)
 		*before = (unsigned int)version;
 	return err;
