@@ -366,10 +366,9 @@ static int put_in_order(struct adder *a)
 }
 
 /* Adds up the rows of sql: ?1 has the epochs, and ?2 the contexts, if there are any. */
-static int sum_up(sqlite3 *h, struct adder *a, const struct query_scope *scope,
+static int sum_up(sqlite3 *h, struct adder *a, const char *epochs, const char *contexts,
 		  sql_row_fn fn, const char *sql)
 {
-	const char *epochs = scope->epochs.data, *contexts = scope->contexts.data;
 	int err = rows_check_whole(h, epochs);
 
 	if (!err)
@@ -390,18 +389,24 @@ static void hand_over(struct adder *a, struct query_sums *out)
 int query_sums(struct db *db, const struct query_selection *sel, const uint32_t *part,
 	       size_t nr_parts, struct query_sums *out)
 {
-	static const char sql[] =
-		"SELECT epoch, image, stream, total FROM profile"
-		" WHERE epoch IN (SELECT value FROM json_each(?1))"
-		" AND context IN (SELECT value FROM json_each(?2)) AND kind = 0";
+#define TOTALS                                            \
+	"SELECT epoch, image, stream, total FROM profile" \
+	" WHERE epoch IN (SELECT value FROM json_each(?1)) AND kind = 0"
+	static const char all[] = TOTALS " AND context = 0";
+	static const char some[] =
+		TOTALS " AND context IN (SELECT value FROM json_each(?2))";
+#undef TOTALS
 	struct adder a = { .sel = sel };
 	struct query_scope scope = { 0 };
 	int err = query_scope_init(&scope, db_handle(db), sel);
+	const char *epochs = scope.epochs.data, *contexts = scope.contexts.data;
 
 	if (!err)
 		err = adder_init(&a, part, nr_parts);
-	if (!err)
-		err = sum_up(db_handle(db), &a, &scope, read_profile, sql);
+	if (!err && !strcmp(contexts, "[0]")) /* no search for each row */
+		err = sum_up(db_handle(db), &a, epochs, NULL, read_profile, all);
+	else if (!err)
+		err = sum_up(db_handle(db), &a, epochs, contexts, read_profile, some);
 	if (!err)
 		hand_over(&a, out);
 	adder_fini(&a);
@@ -421,7 +426,8 @@ int query_comm_sums(struct db *db, const struct query_selection *sel,
 	if (!err)
 		err = adder_init(&a, part, nr_parts);
 	if (!err)
-		err = sum_up(db_handle(db), &a, &scope, read_comm, sql);
+		err = sum_up(db_handle(db), &a, scope.epochs.data, NULL, read_comm,
+			     sql);
 	if (!err)
 		hand_over(&a, out);
 	adder_fini(&a);

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "db/query/part_totals.h"
 #include "report/profile/prof_rows.h"
 
 #define BUCKETS   48   /* if no length is given */
@@ -198,8 +199,9 @@ static bool has_primary(const struct prof *p, const struct query_streams *stream
 	       (p->evidence.both && has_stream(streams, EVENT_TICKS));
 }
 
+/* totals: of these epochs */
 static int gather(struct prof *p, const struct query_epochs *epochs, size_t slot,
-		  const struct bucket_shares *s)
+		  const struct query_part *totals, const struct bucket_shares *s)
 {
 	struct prof part = { .req = p->req,
 			     .sel = p->sel,
@@ -207,16 +209,13 @@ static int gather(struct prof *p, const struct query_epochs *epochs, size_t slot
 			     .quiet = true,
 			     .parts = p->parts,
 			     .slot = slot };
-	int err;
+	int err = 0;
 
 	part.sel.epochs = *epochs;
 	part.sel.query.epochs = &part.sel.epochs;
-	part.sel.streams = (struct query_streams){ 0 };
-	part.sel.losses = (struct query_losses){ 0 };
-	err = query_streams(p->sel.db, epochs, p->req->select.event, &part.sel.streams);
-	if (!err)
-		err = query_losses(p->sel.db, epochs, &part.sel.losses);
-	if (!err && has_primary(p, &part.sel.streams)) {
+	part.sel.streams = totals->streams;
+	part.sel.losses = totals->losses;
+	if (has_primary(p, &part.sel.streams)) {
 		err = prof_gather(&part);
 		if (!err)
 			err = take_rows(p, &part, s);
@@ -225,14 +224,35 @@ static int gather(struct prof *p, const struct query_epochs *epochs, size_t slot
 	}
 	prof_free_rows(&part);
 	events_fini(&part.ev);
-	query_streams_fini(&part.sel.streams);
-	query_losses_fini(&part.sel.losses);
+	return err;
+}
+
+/*
+ * Reads the totals of the buckets, and behind them those of epochs that overlap several
+ * buckets.
+ */
+static int read_totals(struct prof *p, struct query_parts *out)
+{
+	const struct query_epochs *e = &p->sel.epochs;
+	uint32_t *part = calloc(e->nr + 1, sizeof(*part));
+	size_t nr = p->nr_buckets;
+	int err = part ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < e->nr && !err; i++) {
+		const size_t slot = prof_slot(p, i);
+
+		part[i] = (uint32_t)(slot < PROF_MAX_INTERVALS ? slot : nr++);
+	}
+	if (!err)
+		err = query_part_totals(p->sel.db, e, part, nr, &p->sel.streams,
+					&p->sel.losses, out);
+	free(part);
 	return err;
 }
 
 /* Gathers the epochs that lie in one bucket together. epochs gets shallow copies. */
-static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epochs,
-			 struct bucket_shares *s)
+static int gather_bucket(struct prof *p, size_t bucket, const struct query_part *totals,
+			 struct query_epochs *epochs, struct bucket_shares *s)
 {
 	struct prof_bucket *b = &p->bucket[bucket];
 
@@ -246,11 +266,12 @@ static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epo
 	}
 	s->first = s->last = bucket;
 	s->share[bucket] = 1;
-	return epochs->nr ? gather(p, epochs, bucket, s) : 0;
+	return epochs->nr ? gather(p, epochs, bucket, totals, s) : 0;
 }
 
 /* Spreads an epoch that overlaps several buckets evenly over them. */
-static int gather_spread(struct prof *p, size_t epoch, struct bucket_shares *s)
+static int gather_spread(struct prof *p, size_t epoch, const struct query_part *totals,
+			 struct bucket_shares *s)
 {
 	const struct query_epoch *e = &p->sel.epochs.epoch[epoch];
 	struct query_epoch copy = *e;
@@ -271,7 +292,7 @@ static int gather_spread(struct prof *p, size_t epoch, struct bucket_shares *s)
 		else if (b > s->first)
 			break;
 	}
-	return gather(p, &one, PROF_MAX_INTERVALS + epoch, s);
+	return gather(p, &one, PROF_MAX_INTERVALS + epoch, totals, s);
 }
 
 /* Divides the sums by the buckets' seconds. */
@@ -296,8 +317,10 @@ static void divide_by_seconds(struct prof *p)
 
 int prof_over_time(struct prof *p)
 {
+	struct query_parts totals = { 0 };
 	struct query_epochs epochs;
 	struct bucket_shares *s = calloc(1, sizeof(*s));
+	size_t next = 0; /* behind the totals of buckets */
 	int err = 0;
 
 	epochs.epoch = calloc(p->sel.epochs.nr, sizeof(*epochs.epoch));
@@ -305,12 +328,18 @@ int prof_over_time(struct prof *p)
 		err = -ENOMEM;
 	else if (!p->bucket)
 		err = prof_make_buckets(p);
+	if (!err)
+		err = read_totals(p, &totals);
 	for (size_t i = 0; !err && i < p->nr_buckets; i++)
-		err = gather_bucket(p, i, &epochs, s);
-	for (size_t i = 0; !err && i < p->sel.epochs.nr; i++)
-		err = gather_spread(p, i, s);
+		err = gather_bucket(p, i, &totals.part[i], &epochs, s);
+	for (size_t i = 0; !err && i < p->sel.epochs.nr; i++) {
+		if (prof_slot(p, i) >= PROF_MAX_INTERVALS)
+			err = gather_spread(p, i, &totals.part[p->nr_buckets + next++],
+					    s);
+	}
 	if (!err)
 		divide_by_seconds(p);
+	query_parts_fini(&totals);
 	free(epochs.epoch);
 	free(s);
 	if (err == -ENOMEM)
