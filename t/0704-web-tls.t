@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 need curl openssl perl pgrep prlimit
-plan 57
+plan 59
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 
@@ -220,7 +220,11 @@ web_stop
 
 # --- new certificates ---
 cp server.pem new.pem && cp server.key new.key && cp ca.pem new-ca.pem && chmod 600 new.key
+mkdir run
+RUNTIME_DIRECTORY=$PWD/run
+export RUNTIME_DIRECTORY
 web_start --db=known.db --certificate=new.pem --key=new.key --client-ca=new-ca.pem --listen=127.0.0.1:0
+unset RUNTIME_DIRECTORY
 certificate renewed other 30 "$names"
 certificate carl other 30 "$client"
 # answers_to CA CLIENT: whether the server has a certificate of CA, and lets CLIENT in.
@@ -233,6 +237,8 @@ try "a server has the certificate that it began with" answers_to ca anna
 echo nonsense >new.pem.1 && mv new.pem.1 new.pem
 await grep -q 'new.pem and new.key' web.log
 try "a file that is no certificate changes nothing" answers_to ca anna
+await test -s run/certificate-refused
+is "$(cat run/certificate-refused 2>&1)" new.pem "... and cpi doctor finds it"
 # A client that keeps its connection must not hold up what comes later.
 python3 "$srcdir/t/web_keeps.py" "${url}-/healthy" ca.pem anna.pem anna.key >kept.out 2>&1 &
 keeper=$!
@@ -243,6 +249,7 @@ cp renewed.pem new.pem.1 && mv new.pem.1 new.pem
 cp other.pem new-ca.pem.1 && mv new-ca.pem.1 new-ca.pem
 await answers_to other carl
 try "new files are read without a restart" answers_to other carl
+is "$(ls run)" options "... and cpi doctor finds nothing any more"
 unlike "$(answers_to ca anna && echo in)" in "after a new CA, a client of the old one is refused"
 : >go
 wait $keeper

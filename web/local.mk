@@ -27,7 +27,7 @@ WEB_SOURCES = \
 	web/answer.c web/answer.h web/api.c web/api.h web/assets.h web/browser.c \
 	web/browser.h web/cache.c web/cache.h web/conn.c \
 	web/conn.h web/content.c web/content.h web/header.c web/header.h web/job.c \
-	web/job.h web/listen.c web/listen.h web/loop.c web/loop.h web/metrics.c \
+	web/job.h web/listen.c web/listen.h web/loop.c web/loop.h web/metrics.c web/refusal.c web/refusal.h \
 	web/options.c web/options.h web/reply.c web/reply.h web/request.c web/route.c \
 	web/server.c web/server.h web/server_private.h web/spawn.c web/spawn.h \
 	web/stamp.c web/stamp.h web/target.c web/target.h

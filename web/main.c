@@ -178,10 +178,12 @@ static int serve(struct web *w)
 {
 	struct server *s = NULL;
 	int signals = signals_open();
-	int err = signals < 0 ? signals : server_new(&w->options.server, &s);
+	int err;
 
+	service_publish_open(&w->published);
+	w->options.server.dir_fd = w->published.dir_fd;
+	err = signals < 0 ? signals : server_new(&w->options.server, &s);
 	if (!err) {
-		service_publish_open(&w->published);
 		publish(w);
 		show_address(&w->options);
 		err = server_run(s, signals, reload, w);

@@ -63,6 +63,7 @@ static void init(void *options)
 
 	*o = (struct web_options){ 0 };
 	o->server.cache_bytes = 32 << 20;
+	o->server.dir_fd = -1;
 	o->server.ship_metrics = SHIP_METRICS;
 	o->server.conns = (struct conns_config){
 		.max = 512, .max_of_peer = 256, .patience_s = 10, .sending_s = 120

@@ -24,6 +24,7 @@
 #include "base/times.h"
 #include "service/signals.h"
 #include "web/assets.h"
+#include "web/refusal.h"
 #include "web/server_private.h"
 
 #define SPARE_CONNECTIONS 64    /* that are closed, but not yet gone */
@@ -223,6 +224,17 @@ static void keep_former(struct server *s, uint64_t now_ns)
 	s->renew_ns = now_ns + RENEW_MS * NSEC_PER_MSEC;
 }
 
+static void set_refused(struct server *s, bool refused)
+{
+	const char *certificate = s->config->tls_files->certificate;
+	int err = refusal_set(s->config->dir_fd, certificate, refused);
+
+	if (err && !s->refuses_files)
+		log_warn("web: %s: cannot write %s, which cpi doctor reads: %s",
+			 certificate, REFUSAL_FILE, err_str(err));
+	s->refuses_files = refused;
+}
+
 /*
  * New certificates are for new connections. Files that do not fit are logged once, and
  * the former ones stay.
@@ -238,7 +250,7 @@ static void renew_tls(struct server *s, uint64_t now_ns)
 	err = tls_load(&fresh, s->config->tls_files);
 	if (err) {
 		tls_fini(&fresh);
-		s->refuses_files = true;
+		set_refused(s, true);
 		if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
 			keep_former(s, now_ns);
 		else /* they are looked at again when they change */
@@ -250,12 +262,12 @@ static void renew_tls(struct server *s, uint64_t now_ns)
 	if (replace_daemons(s)) {
 		*tls = old;
 		tls_fini(&fresh);
-		s->refuses_files = true;
+		set_refused(s, true);
 		keep_former(s, now_ns);
 		return;
 	}
 	s->renew_ns = 0;
-	s->refuses_files = false;
+	set_refused(s, false);
 	tls_fini(&s->former_tls);
 	s->former_tls = old;
 	log_info("web: %s: read anew", s->config->tls_files->certificate);
@@ -333,6 +345,8 @@ void server_free(struct server *s)
 			MHD_stop_daemon(l->now.daemon);
 		}
 	}
+	if (s->refuses_files)
+		set_refused(s, false);
 	tls_fini(&s->former_tls);
 	cache_fini(&s->cache);
 	for (int i = 0; i < SERVER_MAX_ASSETS; i++)

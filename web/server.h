@@ -40,6 +40,7 @@ struct server_config {
 		ship_metrics; /* the file of cpi-ship's metrics, which may be missing */
 	struct server_socket socket[SERVER_MAX_SOCKETS];
 	int nr_sockets;
+	int dir_fd; /* the service manager's folder, for refusal.h; -1: none */
 };
 
 struct server;

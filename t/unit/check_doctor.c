@@ -158,6 +158,11 @@ static const struct {
 	  { { SHIP, RUNS "cpi_ship_flushes_dropped_total 2\n" } },
 	  "fleet",
 	  DOCTOR_NOTE },
+	{ "6.1.0", { { 0 } }, "certificate", DOCTOR_OK },
+	{ "6.1.0",
+	  { { "/run/cpi-web/certificate-refused", "/etc/cpi/web.pem\n" } },
+	  "certificate",
+	  DOCTOR_PROBLEM },
 	{ "6.1.0", { { 0 } }, "lockdown", DOCTOR_OK },
 	{ "6.1.0",
 	  { { LOCKDOWN, "none [integrity] confidentiality\n" } },
@@ -207,6 +212,7 @@ START_TEST(each_machine_has_its_finding)
 	doctor_check_limits(&d);
 	doctor_check_data(&d);
 	doctor_check_ship(&d);
+	doctor_check_web(&d);
 	ck_assert_int_eq(d.err, 0);
 	f = find(&d, machines[_i].check);
 	ck_assert_msg(f->verdict == machines[_i].verdict, "%s: %s", f->check, f->what);

@@ -27,6 +27,7 @@ void doctor_run(struct doctor *d)
 	doctor_check_data(d);
 	doctor_check_here(d);
 	doctor_check_ship(d);
+	doctor_check_web(d);
 }
 
 void doctor_fini(struct doctor *d)

@@ -55,6 +55,7 @@ void doctor_check_limits(struct doctor *d); /* sysctls, lockdown, clock, cgroups
 void doctor_check_data(struct doctor *d);   /* space, symbols, time */
 void doctor_check_here(struct doctor *d);   /* rights, PMU, BPF, an interrupt's cost */
 void doctor_check_ship(struct doctor *d);   /* the store of a fleet */
+void doctor_check_web(struct doctor *d);    /* the certificate of cpi-web */
 
 /* Adds a finding without why and fix. */
 void doctor_ok(struct doctor *d, const char *check, const char *fmt, ...)
