@@ -47,6 +47,7 @@
 #define GRADIENTS 60
 #define RESIDUAL  1e-2 /* relative, of conjugate gradients */
 #define P_MIN     1e-12
+#define SCALES    100 /* that a new flow is tried with */
 #define WAYS      0.2 /* deviation of log p, added to the sampling error of windows */
 
 struct repair_solver {
@@ -246,11 +247,56 @@ static void update_flow(struct repair_solver *s)
 	s->cost = sum_cost(s);
 }
 
-/* Doors start with their seen frequencies, scaled so that the sums agree. */
+/* The cost of what was seen and was not, if the flow were by times as large. */
+static double cost_at(const struct repair_solver *s, double by)
+{
+	double cost = 0;
+
+	for (int b = 0; b < s->cfg->exit; b++) {
+		if (is_seen(s, b)) {
+			const double far = distance(s, b) - log(by) / s->in->seen_sd[b];
+
+			cost += HEAVY * HEAVY * log1p(far * far / (HEAVY * HEAVY));
+		}
+		cost += 2 * SHAPE * log1p(by * missing(s, b) / SHAPE);
+	}
+	return cost;
+}
+
+/*
+ * The factor for all of a new flow: the cheapest up to the largest that a single block
+ * asks for. A mean of their logarithms will not do: the way to a block may look
+ * impossible, and one such block would raise the flow by any power of ten.
+ */
+static double first_scale(const struct repair_solver *s)
+{
+	double low = 0, high = -INFINITY, best = 1, least = INFINITY;
+
+	for (int b = 0; b < s->cfg->exit; b++) {
+		if (is_seen(s, b)) {
+			const double asked = log(s->in->seen[b] / s->block[b]);
+
+			low = fmin(low, asked);
+			high = fmax(high, asked);
+		}
+	}
+	for (int i = 0; i <= SCALES && low <= high; i++) {
+		const double by = exp(low + (high - low) * i / SCALES);
+		const double cost = cost_at(s, by);
+
+		if (cost < least) {
+			least = cost;
+			best = by;
+		}
+	}
+	return best;
+}
+
+/* Doors start with their seen frequencies, and a common factor. */
 static void begin_flow(struct repair_solver *s)
 {
 	const struct flow_repair_input *in = s->in;
-	double seen = 0, found = 0, least = INFINITY, scale;
+	double least = INFINITY, scale;
 
 	for (int b = 0; b < s->cfg->exit; b++)
 		if (in->seen[b] > 0 && in->seen[b] < least)
@@ -262,13 +308,7 @@ static void begin_flow(struct repair_solver *s)
 							 : 1;
 	memcpy(s->p, in->probability, s->nr_edges * sizeof(*s->p));
 	update_flow(s);
-	for (int b = 0; b < s->cfg->exit; b++) {
-		if (!is_seen(s, b))
-			continue;
-		seen += in->mass[b] * log(in->seen[b] / s->block[b]);
-		found += in->mass[b];
-	}
-	scale = found > 0 ? exp(seen / found) : 1;
+	scale = first_scale(s);
 	for (int b = 0; b < s->cfg->exit; b++)
 		s->source0[b] = s->source[b] *= scale;
 	update_flow(s);

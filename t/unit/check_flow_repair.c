@@ -111,16 +111,25 @@ static double cost_of(const struct problem *q, const double *p, double source,
 static double first_source(const struct problem *q)
 {
 	double in[FLOW_MAX] = { 1 }, block[FLOW_MAX], edge[MAX_EDGES];
-	double sum = 0, nr = 0;
+	double low = log(q->seen[0]), high = -INFINITY, best = 1, least = INFINITY;
 
 	flow_make(q->cfg, q->p, in, block, edge);
 	for (int b = 0; b < q->cfg->exit; b++) {
 		if (!q->seen[b])
 			continue;
-		sum += log(q->seen[b] / block[b]);
-		nr++;
+		low = fmin(low, log(q->seen[b] / block[b]));
+		high = fmax(high, log(q->seen[b] / block[b]));
 	}
-	return exp(sum / nr);
+	for (int i = 0; i <= 100 && low <= high; i++) {
+		const double by = exp(low + (high - low) * i / 100);
+		const double cost = cost_of(q, q->p, by, by);
+
+		if (cost < least) {
+			least = cost;
+			best = by;
+		}
+	}
+	return best;
 }
 
 /* Moves what repair found a little, at random; keeps sums of 1. */
@@ -305,6 +314,49 @@ START_TEST(many_that_were_not_seen_run_seldom_together)
 }
 END_TEST
 
+/*
+ * 0 → 1 or 2, 2 → 1 or 3, and so on: a block was seen at the end of a way that looks
+ * impossible. Those on the usual way would have been seen at each execution.
+ */
+START_TEST(a_block_that_looks_impossible_does_not_raise_the_flow)
+{
+	enum { NR = 4, END = NR + 1, EXIT };
+	struct cfg_edge edge[2 * NR + 2];
+	double p[2 * NR + 2], outcomes[EXIT + 1], seen[EXIT + 1] = { 0 };
+	double sd[EXIT + 1], mass[EXIT + 1] = { 0 }, unseen[EXIT + 1] = { 0 };
+	struct flow_repair_input in = {
+		NULL, p, outcomes, seen, sd, mass, NULL, unseen
+	};
+	struct arena arena;
+	struct flow flow;
+	struct flow_repair r;
+
+	for (int b = 0; b <= EXIT; b++) {
+		outcomes[b] = INFINITY;
+		sd[b] = 1;
+		unseen[b] = b < NR || b == END;
+	}
+	for (int b = 0; b <= NR; b++) {
+		edge[2 * b] = (struct cfg_edge){ b, b + 1, EDGE_FALL };
+		edge[2 * b + 1] = (struct cfg_edge){ b, END, EDGE_TAKEN };
+		p[2 * b] = 1e-9;
+		p[2 * b + 1] = 1 - 1e-9;
+	}
+	edge[2 * NR] = (struct cfg_edge){ NR, END, EDGE_FALL };
+	edge[2 * NR + 1] = (struct cfg_edge){ END, EXIT, EDGE_RETURN };
+	p[2 * NR] = p[2 * NR + 1] = 1;
+	seen[NR] = mass[NR] = 1;
+	arena_init(&arena, 0);
+	ck_assert_int_eq(flow_build(cfg_make(&arena, EXIT + 1, edge, 2 * NR + 2),
+				    &arena, &flow),
+			 0);
+	in.flow = &flow;
+	ck_assert_int_eq(flow_repair_solve(&in, &arena, &r), 0);
+	ck_assert_double_lt(r.block[0], 1000);
+	arena_fini(&arena);
+}
+END_TEST
+
 START_TEST(nothing_seen_is_still_a_flow)
 {
 	uint64_t state = unit_seed();
@@ -331,6 +383,7 @@ static Suite *repair_suite(void)
 	tcase_add_loop_test(t, an_error_counts_where_blocks_do_not_share_it, 0,
 			    NR(errors));
 	tcase_add_test(t, many_that_were_not_seen_run_seldom_together);
+	tcase_add_test(t, a_block_that_looks_impossible_does_not_raise_the_flow);
 	tcase_add_test(t, nothing_seen_is_still_a_flow);
 	suite_add_tcase(s, t);
 	return s;
