@@ -3,7 +3,7 @@
 # cpi prof --over-time: the intervals of a row add up to its total.
 . "$srcdir/t/tap.sh"
 need python3 sqlite3
-plan 27
+plan 28
 
 "$builddir/t/mkyear" t.db 100 30 300 3 >made || bail 'no database'
 cpi prof --db t.db --epoch 1..5 --over-time --format json >five.json 2>/dev/null
@@ -154,3 +154,19 @@ END
 )" '--by host has a row for each machine'
 cpi prof --db runs.db --by host,comm >out 2>error
 is $? 2 'rows by machine and command are a usage error'
+cpi epoch label --db t.db 40 special >/dev/null || bail 'no label'
+sqlite3 t.db "UPDATE epoch SET to_ns = to_ns - 5000000000 WHERE id = 60" || bail 'no gap'
+try '--max-epochs lists epochs that follow each other as one' python3 - <<'END'
+import json, subprocess
+def prof(*words):
+    return json.loads(subprocess.run(["cpi", "prof", "--db", "t.db", "--by", "image", "--format", "json",
+                                      *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)
+whole, few = prof("--epoch", "all"), prof("--epoch", "all", "--max-epochs", "50")
+stretches, epochs = few.pop("epochs"), whole.pop("epochs")
+assert few == whole
+assert [s.get("epochs", 1) for s in stretches] == [39, 1, 20, 40], stretches
+assert stretches[1]["label"] == "special" and stretches[1]["id"] == 40
+assert [s["from"] for s in stretches] == [epochs[i]["from"] for i in (0, 39, 40, 60)]
+assert [s["to"] for s in stretches] == [epochs[i]["to"] for i in (38, 39, 59, 99)]
+assert prof("--epoch", "all", "--max-epochs", "100")["epochs"] == epochs
+END

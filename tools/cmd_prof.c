@@ -30,6 +30,7 @@ struct options {
 	unsigned int by; /* 1 << each word of --by */
 	bool children;
 	const char *svg, *interval;
+	uint64_t max_epochs;
 };
 
 static int run_children(const struct cmd_context *ctx)
@@ -140,7 +141,7 @@ static int print(struct prof *p, const struct options *o)
 		log_warn("%s: no samples match", db_path(p->sel.db));
 	pager_begin(&pager, &o->out);
 	if (o->out.format == OUT_JSON)
-		prof_print_json(p, o->out.limit);
+		prof_print_json(p, o->out.limit, o->max_epochs);
 	else
 		err = prof_print_table(p, &o->out);
 	pager_end(&pager);
@@ -194,6 +195,9 @@ static const struct opt opts[] = {
 	    prof.over_time),
 	OPT("interval", 0, "TIME", "length of the intervals of --over-time", OPT_STRING,
 	    interval),
+	OPT("max-epochs", 0, "N",
+	    "in JSON, list epochs that follow each other as one, if there are more",
+	    OPT_COUNT, max_epochs),
 	OPT("svg", 0, "FILE", "draw the busiest rows' time over the epochs", OPT_STRING,
 	    svg),
 	OPTS_DEBUG_FILES,

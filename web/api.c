@@ -38,7 +38,7 @@ static const struct report reports[] = {
 	{ "prof", "prof",
 	  SELECTED VERBOSE
 	  "by procedure !inlines attribution !children !idle !by-stream "
-	  "!over-time interval limit sort ",
+	  "!over-time interval limit sort max-epochs ",
 	  "", "json csv text" },
 	{ "list", "list",
 	  SELECTED VERBOSE EXPLAIN "!source !asm !both !inlines !all attribution ",

@@ -698,13 +698,13 @@ static void json_unknown(struct json *j, const struct prof *p)
 	json_end(j);
 }
 
-void prof_print_json(const struct prof *p, uint64_t limit)
+void prof_print_json(const struct prof *p, uint64_t limit, uint64_t max_epochs)
 {
 	const size_t end = end_of_list(p, limit);
 	struct json j = { 0 };
 
 	json_object(&j, NULL);
-	report_json_header(&j, &p->sel);
+	report_json_header_short(&j, &p->sel, max_epochs);
 	time_source_json(&p->source, &j, attribution_of(p));
 	if (p->evidence.both && prof_is_one_time(p))
 		json_real(&j, "ticks_scale", p->evidence.scale, 6);

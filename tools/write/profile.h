@@ -14,7 +14,7 @@
 
 /* Text or CSV; an object. */
 int prof_print_table(const struct prof *p, const struct out_options *out);
-void prof_print_json(const struct prof *p, uint64_t limit);
+void prof_print_json(const struct prof *p, uint64_t limit, uint64_t max_epochs);
 
 /*
  * Draws the time of the busiest rows over the interval, as prof_over_time()

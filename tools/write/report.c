@@ -12,9 +12,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/log.h"
 #include "base/times.h"
+#include "report/profile/prof_epochs.h"
 #include "report/select/brief.h"
 #include "tools/ui/out.h"
 #include "tools/ui/term.h"
@@ -298,9 +302,11 @@ void report_procedure(const char *name, const char *image, const char *build_id)
 	buf_fini(&plain);
 }
 
+/* An epoch, or several that follow each other. */
 static void json_epoch(struct json *j, const struct selection *sel,
-		       const struct query_epoch *e)
+		       const struct prof_stretch *s)
 {
+	const struct query_epoch *e = s->first;
 	char text[TIME_TEXT_SIZE], id[SELECT_ID_SIZE];
 	const char *db = select_epoch_db(sel, e);
 
@@ -313,9 +319,11 @@ static void json_epoch(struct json *j, const struct selection *sel,
 	}
 	json_string(j, "label", e->label);
 	json_string(j, "from", time_format(e->from_ns, text));
-	json_string(j, "to", time_format(e->to_ns, text));
-	json_bool(j, "open", e->open);
+	json_string(j, "to", time_format(s->to_ns, text));
+	json_bool(j, "open", s->open);
 	json_string(j, "host", e->host);
+	if (s->nr > 1)
+		json_number(j, "epochs", s->nr);
 	json_end(j);
 }
 
@@ -336,11 +344,42 @@ void report_json_marks(struct json *j, const struct query_marks *marks)
 	json_end(j);
 }
 
+static void json_stretches(struct json *j, const struct selection *sel)
+{
+	struct prof_stretch *list = NULL;
+	size_t nr = 0;
+	int err = prof_merge_epochs(&sel->epochs, &list, &nr);
+
+	if (err)
+		log_warn("epochs are left out: %s", err_str(err));
+	for (size_t i = 0; i < nr; i++)
+		json_epoch(j, sel, &list[i]);
+	free(list);
+}
+
+static void json_epochs(struct json *j, const struct selection *sel)
+{
+	for (size_t i = 0; i < sel->epochs.nr; i++) {
+		const struct query_epoch *e = &sel->epochs.epoch[i];
+		const struct prof_stretch one = { e, e->to_ns, e->open, 1 };
+
+		json_epoch(j, sel, &one);
+	}
+}
+
 void report_json_header(struct json *j, const struct selection *sel)
 {
+	report_json_header_short(j, sel, 0);
+}
+
+void report_json_header_short(struct json *j, const struct selection *sel,
+			      uint64_t max_epochs)
+{
 	json_array(j, "epochs");
-	for (size_t i = 0; i < sel->epochs.nr; i++)
-		json_epoch(j, sel, &sel->epochs.epoch[i]);
+	if (max_epochs && sel->epochs.nr > max_epochs)
+		json_stretches(j, sel);
+	else
+		json_epochs(j, sel);
 	json_end(j);
 	report_json_marks(j, &sel->marks);
 	json_array(j, "streams");

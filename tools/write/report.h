@@ -32,6 +32,13 @@ void report_procedure(const char *name, const char *image, const char *build_id)
 /* JSON: "marks"; "epochs", "marks" and "streams"; "losses". */
 void report_json_marks(struct json *j, const struct query_marks *marks);
 void report_json_header(struct json *j, const struct selection *sel);
+
+/*
+ * The same. If there are more epochs than max_epochs, those that follow each other are
+ * one element of the list, whose "epochs" says how many they are. 0: no maximum.
+ */
+void report_json_header_short(struct json *j, const struct selection *sel,
+			      uint64_t max_epochs);
 void report_json_losses(struct json *j, const struct selection *sel);
 
 /* JSON: a member with the count of each event. */

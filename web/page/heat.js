@@ -8,6 +8,7 @@ import { el, svg, put, vars } from "./dom.js";
 import { clock, digits, figure, span } from "./format.js";
 import { filterOptions } from "./filters.js";
 import { flatTable } from "./table.js";
+import { MAX_EPOCHS, nrEpochs } from "./timedata.js";
 
 const ROWS = 24; // at most
 /** Seconds of [row, field]: second by minute, minute by hour, …; the first that fits. */
@@ -21,8 +22,8 @@ const AXIS = 16; // above the rows
  * shorter than the shortest of several epochs, which have no finer times.
  */
 export function heatScale(line) {
-  const lengths = line.epochs.map(e => Date.parse(e.to) - Date.parse(e.from)).filter(l => l > 0)
-    .sort((a, b) => a - b);
+  const lengths = line.epochs.flatMap(e => Array(nrEpochs(e)).fill(
+    (Date.parse(e.to) - Date.parse(e.from)) / nrEpochs(e))).filter(l => l > 0).sort((a, b) => a - b);
   const least = Math.min(lengths[lengths.length >> 4] ?? 1000, (line.to - line.from) / 4);
   const fits = SCALES.filter(([row]) => (line.to - line.from) / (1000 * row) <= ROWS);
   const [row, field] = fits.find(([, f]) => 1000 * f >= 0.95 * least) ?? fits[fits.length - 1] ??
@@ -34,7 +35,7 @@ export function heatScale(line) {
 export async function loadHeat(api, state, line, signal) {
   const scale = heatScale(line);
   const report = await api.json("prof", { epoch: state.range, by: "host", "over-time": true,
-    interval: `${scale.field / 1000}s`, ...filterOptions(state.filters) }, signal);
+    interval: `${scale.field / 1000}s`, "max-epochs": MAX_EPOCHS, ...filterOptions(state.filters) }, signal);
   const rows = new Map();
   report.intervals.forEach((interval, i) => {
     const from = Date.parse(interval.from);

@@ -49,7 +49,7 @@ export function createRange({ store }) {
       const ms = line.intervals.reduce((a, i) => a + 1000 * i.seconds, 0);
       byId("shown").textContent = line.intervals.length ?
         `${span(line.from, line.to)} (${duration(ms)})` : "";
-      byId("shown").title = `${line.epochs.length} epochs`;
+      byId("shown").title = `${line.count} epochs`;
       put(byId("ranges"), [...WORDS, ...new Set(line.labels.map(l => l.name))].slice(0, 60)
         .map(value => el("option", { value })));
     },

@@ -8,6 +8,12 @@ import { filterOptions } from "./filters.js";
 const AREAS = 6; // with names of their own, beside kernel, other, unknown and idle
 const ROWS = 100; // that are asked for; the rest is one row
 
+/** Of more epochs, those that follow each other come as one. */
+export const MAX_EPOCHS = 500;
+
+/** How many epochs an element of a report's list stands for. */
+export const nrEpochs = e => e.epochs ?? 1;
+
 const ms = text => Date.parse(text);
 
 /** The sum of several courses; null where all are. */
@@ -53,6 +59,7 @@ export function findMarks(report) {
  * @property {{name: string, from: number}[]} labels
  * @property {{from: number, to: number}[]} gaps
  * @property {{at: number, name: string, kind: "mark"|"restart"|"start"}[]} marks
+ * @property {Object[]} epochs of the report @property {number} count how many they are
  */
 
 /** Rows of one name as one: an image may have been replaced by a newer build. */
@@ -112,13 +119,13 @@ export function makeTimeLine(by, report, withIdle) {
     by, from: intervals[0]?.from ?? 0, to: intervals[length - 1]?.to ?? 0, intervals,
     areas: makeAreas(report, by, length, withIdle), labels, gaps: findGaps(report.epochs),
     marks: findMarks(report),
-    epochs: report.epochs,
+    epochs: report.epochs, count: report.epochs.reduce((n, e) => n + nrEpochs(e), 0),
   };
 }
 
 /** Reads the time line of state's range. Rejects as api.json() does. */
 export async function loadTimeLine(api, state, signal) {
   const report = await api.json("prof", { epoch: state.range, by: state.line, "over-time": true,
-    idle: state.idle, limit: ROWS, ...filterOptions(state.filters) }, signal);
+    idle: state.idle, limit: ROWS, "max-epochs": MAX_EPOCHS, ...filterOptions(state.filters) }, signal);
   return makeTimeLine(state.line, report, state.idle);
 }

@@ -137,7 +137,7 @@ export function createTimeLine({ root, hue, pick, say }) {
 
   function marks(x, wide) {
     const free = { label: MARGIN.left }; // labels above, marks inside
-    const ticks_ = data.epochs.length > EPOCHS ? [] : data.epochs.map(e => Math.max(MARGIN.left,
+    const ticks_ = data.count > EPOCHS ? [] : data.epochs.map(e => Math.max(MARGIN.left,
       x(Date.parse(e.from))));
     const named = [...data.labels.map(l => ({ at: l.from, name: l.name, sign: "◂", kind: "label" })),
       ...data.marks.map(m => ({ ...m, sign: m.kind === "mark" ? "▾" : "↻", kind: `event ${m.kind}` }))].sort((p, q) => p.at - q.at);

@@ -13,6 +13,7 @@ import { sparkline, bar } from "./spark.js";
 import { truthLine } from "./truth.js";
 import { what } from "./explain.js";
 import { plotSheet } from "./plots.js";
+import { MAX_EPOCHS } from "./timedata.js";
 
 const GROUPS = { procedure: "procedure", image: "image", line: "source line", comm: "command",
   container: "container", unit: "unit", label: "label", host: "machine" };
@@ -222,11 +223,11 @@ export function create(ctx) {
       cpiRun?.abort();
       cpis = new Map();
     }
-    loader.run(signal => ctx.api.json("prof", options(state), signal), answer => {
+    loader.run(signal => ctx.api.json("prof", { ...options(state), "max-epochs": MAX_EPOCHS }, signal), answer => {
       report = answer;
       draw(ctx.store.get());
       courses.run(signal => ctx.api.json("prof", { ...options(state), "over-time": true,
-        limit: COURSES }, signal), fuller => {
+        "max-epochs": MAX_EPOCHS, limit: COURSES }, signal), fuller => {
         over = new Map(fuller.rows.map(r => [keyOf(r), r.over_time]));
         intervals = fuller.intervals ?? [];
         draw(ctx.store.get());
