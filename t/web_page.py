@@ -252,6 +252,51 @@ def check_flame(page):
     page.js("document.querySelector('.image').click()")
     page.settle()
     result("hideimages" in page.state(), "an image of the legend is hidden by a click")
+    check_from(page)
+    check_folded(page)
+
+
+def check_from(page):
+    """Stacks begin with the outermost match; without one they are not shown."""
+    page.open(f"{RANGE}&view=flame&fq=^f")
+    page.js("document.querySelector('#main canvas').focus()")
+    page.press("S", "t")
+    shown = list(zip(page.texts("procedure"), page.values("samples")))
+    rows = command("tree", "--epoch", "all", "--threshold", "0.02", "--format", "json")["rows"]
+    outer = [r for r in rows if r["procedure"] == "f"]
+    below = {r["id"] for r in outer}
+    for row in rows:
+        if row["parent"] in below:
+            below.add(row["id"])
+    result(page.state().get("filters") == "from:match:^f" and "fq" not in page.state() and
+           shown[0] == ("f", str(outer[0]["samples"])) and len(shown) == len(below),
+           "S shows call stacks from the match of the search on", page.state(), shown, len(below))
+    page.press("u", "S")
+    result("filters" not in page.state() and "Search first" in page.js(
+        "return document.getElementById('what').textContent"), "u takes it back, and without a search S says why not")
+
+
+# a calls b and itself; in b, a calls c and itself once more.
+RECURSION = """
+const rows = [[0, null, "main", 100, 0], [1, 0, "a", 90, 10], [2, 1, "b", 60, 20], [3, 2, "a", 40, 5],
+    [4, 3, "c", 25, 25], [5, 3, "a", 10, 10], [6, 1, "a", 20, 20], [7, 0, "d", 10, 10]].map(
+    ([id, parent, procedure, samples, self_samples]) => ({ id, parent, procedure, samples, self_samples, image: "x",
+        kind: "library" }));
+const list = box => [[box.procedure, box.samples, box.self], ...box.children.flatMap(list)];
+return import(new URL("page.js", location.href)).then(({ modules: { "flame_tree.js": { buildTree } } }) =>
+    list(buildTree([rows], () => false, null, true)));
+"""
+
+
+def check_folded(page):
+    page.open(f"{RANGE}&view=flame")
+    page.press("R")
+    result(page.state().get("folded") == "1" and page.js(
+        "return document.getElementById('flame-folded').getAttribute('aria-pressed')") == "true",
+           "R folds recursive calls", page.state())
+    boxes = page.js(RECURSION)
+    result(boxes == [["all", 100, 0], ["main", 100, 0], ["a", 90, 45], ["c", 25, 25], ["b", 20, 20], ["d", 10, 10]],
+           "a procedure has one box on a stack, and no sample counts twice", boxes)
 
 
 def check_why(page):

@@ -21,7 +21,7 @@ export const WORDS = {
   areas: ["areas", "What the areas of the time line are. Time per second of the epochs: 1.5 is one and a half CPUs."],
   brush: ["brush", "A is the time that all views show, B the other side of a comparison. Drag for A, shift and drag for B; a and b take the epochs shown."],
   heat: ["heat map", "One field for each interval of the range: the darker, the busier. It picks A as well."],
-  filter: ["filter", "only narrows what is read, so shares are of what is left; without and focus choose among the rows, and shares stay those of the whole."],
+  filter: ["filter", "only narrows what is read, so shares are of what is left; without and focus choose among the rows, and shares stay those of the whole. from: call stacks begin with the outermost frame that matches."],
   share: ["share", "The row's time divided by the time of all rows but idle. The interval at the right is the error of sampling: ±1.96 standard deviations of a count."],
   time: ["time", "Samples × the mean time between two samples of their stream."],
   samples: ["samples", "How many samples were taken there; lost ones are not in it."],

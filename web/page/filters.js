@@ -2,7 +2,8 @@
 /**
  * filters.js - the stack of filters. "only" narrows what the server reads, so figures and
  * shares are of what is left. "hide" and "focus" choose among the rows and frames that
- * are shown; shares stay those of the whole. Each step can be taken back.
+ * are shown; shares stay those of the whole. "from" is of call stacks: they begin with the
+ * outermost frame that matches. Each step can be taken back.
  */
 import { el, plain, base } from "./dom.js";
 
@@ -39,16 +40,16 @@ export function passes(filters, row) {
   });
 }
 
-/** A new stack; an equal step is not added twice, and a new "only" replaces its kind's. */
+/** A new stack; an equal step is not added twice, and a new "only" or "from" replaces its kind's. */
 export function withFilter(filters, op, kind, value) {
   if (value === null || value === undefined || value === "")
     return filters;
   const rest = filters.filter(f => !(f.op === op && f.kind === kind &&
-    (f.value === value || op === "only")));
+    (f.value === value || op === "only" || op === "from")));
   return [...rest, { op, kind, value }];
 }
 
-const SIGN = { only: "only", hide: "without", focus: "focus" };
+const SIGN = { only: "only", hide: "without", focus: "focus", from: "from" };
 
 /** The chips, each with a button that takes it back. */
 export function filterChips(filters, change) {

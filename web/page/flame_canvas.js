@@ -28,6 +28,14 @@ function indexAt(level, x) {
   return low;
 }
 
+/** The list of a key, which is made where it is not there. */
+function listOf(map, key) {
+  let list = map.get(key);
+  if (!list)
+    map.set(key, list = []);
+  return list;
+}
+
 /** The box of a level that has x; null beside all. */
 function find(level, x) {
   const box = level[indexAt(level, x)];
@@ -52,7 +60,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
   let upwards = false;
   let seen = { x0: 0, x1: 1 };
   let chosen = null;
-  let found = null; // Set of boxes that a search found
+  let found = null; // has(box): whether a search found it
   let pending = 0;
   let skipped = 0; // levels from the root on
   let motion = 0;
@@ -72,6 +80,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
   }
 
   function paint() {
+    cancelAnimationFrame(pending); // a second one in the same frame would draw the same
     pending = 0;
     const [wide, high] = size();
     const ratio = devicePixelRatio || 1;
@@ -87,14 +96,46 @@ export function createFlame({ label, colour, hover, select, zoom }) {
     draw2d.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
     draw2d.textBaseline = "middle";
     const scale = wide / (seen.x1 - seen.x0);
+    const layers = { bright: new Map(), faint: new Map(), texts: new Map() };
     for (let depth = skipped; depth < levels.length; depth++) {
       const top = topOf(depth, high);
       if (top > -HIGH && top < high)
-        paintLevel(levels[depth], top, scale, wide);
+        takeLevel(levels[depth], top, scale, wide, layers);
+    }
+    paintLayers(layers);
+    if (chosen?.depth >= skipped)
+      paintChosen(scale, wide, high);
+  }
+
+  /** Setting a colour costs as much as drawing a box, so each is set once. */
+  function paintLayers({ bright, faint, texts }) {
+    for (const [alpha, fills] of [[0.25, faint], [1, bright]]) {
+      draw2d.globalAlpha = alpha;
+      for (const [fill, list] of fills) {
+        draw2d.fillStyle = fill;
+        for (let i = 0; i < list.length; i += 3)
+          draw2d.fillRect(list[i], list[i + 1], list[i + 2], HIGH - 1);
+      }
+    }
+    for (const [ink, list] of texts) {
+      draw2d.fillStyle = ink;
+      for (const { text, left, top } of list)
+        draw2d.fillText(text, left, top);
     }
   }
 
-  function paintLevel(level, top, scale, wide) {
+  function paintChosen(scale, wide, high) {
+    const left = Math.max(-1, (chosen.x0 - seen.x0) * scale);
+    const right = Math.min(wide + 1, (chosen.x1 - seen.x0) * scale);
+    if (right <= left)
+      return;
+    draw2d.strokeStyle = colours.ink;
+    draw2d.lineWidth = 2;
+    draw2d.strokeRect(left + 1, topOf(chosen.depth, high) + 1, Math.max(1, right - left - 2.6), HIGH - 3);
+  }
+
+  /** What a level has in sight, by layer: rectangles (left, top, width) by colour, and texts by ink. */
+  function takeLevel(level, top, scale, wide, layers) {
     let run = -1; // left end of narrow boxes that stand together
     for (let i = indexAt(level, seen.x0); i < level.length; i++) {
       const box = level[i];
@@ -106,35 +147,25 @@ export function createFlame({ label, colour, hover, select, zoom }) {
         continue;
       if (right - left < 0.5) {
         if (run < 0 || left - run > 1) {
-          draw2d.fillStyle = colours.other;
-          draw2d.fillRect(left, top, 0.7, HIGH - 1);
+          listOf(layers.bright, colours.other).push(left, top, 0.7);
           run = left;
         }
         continue;
       }
-      paintBox(box, Math.max(-1, left), top, Math.min(wide + 1, right) - Math.max(-1, left));
+      takeBox(box, Math.max(-1, left), top, Math.min(wide + 1, right) - Math.max(-1, left), layers);
     }
   }
 
-  function paintBox(box, left, top, wide) {
+  function takeBox(box, left, top, wide, layers) {
     const fill = colours[colour(box)] ?? colours.other;
     const faint = found && !found.has(box);
-    draw2d.globalAlpha = faint ? 0.25 : 1;
-    draw2d.fillStyle = fill;
-    draw2d.fillRect(left, top, Math.max(0.5, wide - 0.6), HIGH - 1);
-    draw2d.globalAlpha = 1;
-    if (box === chosen) {
-      draw2d.strokeStyle = colours.ink;
-      draw2d.lineWidth = 2;
-      draw2d.strokeRect(left + 1, top + 1, Math.max(1, wide - 2.6), HIGH - 3);
-    }
+    listOf(faint ? layers.faint : layers.bright, fill).push(left, top, Math.max(0.5, wide - 0.6));
     const letters = Math.floor((wide - 6) / LETTER);
     if (letters < 3)
       return;
     const name = box.shown ??= plain(box.procedure);
-    draw2d.fillStyle = faint ? colours.quiet : inkFor(fill);
-    draw2d.fillText(name.length > letters ? name.slice(0, letters - 1) + "…" : name,
-      Math.max(0, left) + 3, top + HIGH / 2);
+    listOf(layers.texts, faint ? colours.quiet : inkFor(fill)).push({ left: Math.max(0, left) + 3, top: top + HIGH / 2,
+      text: name.length > letters ? name.slice(0, letters - 1) + "…" : name });
   }
 
   function inkFor(fill) {
@@ -157,14 +188,13 @@ export function createFlame({ label, colour, hover, select, zoom }) {
     const from = { ...seen };
     const started = performance.now();
     const step = now => {
-      const part = still.matches ? 1 : Math.min(1, (now - started) / ZOOM_MS);
+      const part = still.matches ? 1 : Math.min(1, Math.max(0, now - started) / ZOOM_MS);
       const ease = part * (2 - part);
       seen = { x0: from.x0 + (target.x0 - from.x0) * ease, x1: from.x1 + (target.x1 - from.x1) * ease };
       paint();
       if (part < 1)
         motion = requestAnimationFrame(step);
     };
-    step(started);
     motion = requestAnimationFrame(step);
   }
 

@@ -10,6 +10,7 @@
  * @property {number} samples @property {number} self
  * @property {number[]|undefined} sides samples of A and B where two are compared
  * @property {Object|null} row as the server gave it; null where several were merged
+ * @property {number} rows how many were
  * @property {Object|undefined} judged the row of a comparison
  * @property {Box|null} parent @property {Box[]} children
  * @property {number} x0 @property {number} x1 part of the root's width
@@ -22,7 +23,7 @@ const FEW = 8; // children that are looked through one by one
 
 function makeBox(parent, row) {
   return { procedure: row.procedure ?? "[unknown]", image: row.image ?? null,
-    kind: row.kind ?? "unknown", samples: 0, self: 0, sides: [0, 0], row: null, judged: undefined,
+    kind: row.kind ?? "unknown", samples: 0, self: 0, sides: [0, 0], row: null, rows: 0, judged: undefined,
     parent, children: [], named: null, x0: 0, x1: 0, depth: 0, time: 0, number: 0, text: "", shown: null };
 }
 
@@ -45,7 +46,7 @@ function childOf(parent, row) {
 }
 
 function addRow(box, row, side) {
-  box.row = box.samples === 0 ? row : null;
+  box.row = box.rows++ ? null : row;
   if ("shade" in row)
     box.judged = row;
   box.samples += row.samples;
@@ -54,23 +55,56 @@ function addRow(box, row, side) {
   box.sides[side] += row.samples;
 }
 
+const NO_CALLS = ["command", "pruned", "unknown"]; // kinds of boxes that are no procedures
+
+/** The box of a row's procedure that is already on the stack of box; null without one. */
+function sameAbove(box, row) {
+  if (NO_CALLS.includes(row.kind))
+    return null;
+  while (box.parent && !isOf(box, row))
+    box = box.parent;
+  return box.parent ? box : null;
+}
+
+/**
+ * Makes a recursive call part of an outer call, box. What it calls goes there, so the boxes
+ * between the two no longer contain it.
+ */
+function fold(at, box, row, side) {
+  for (; at !== box; at = at.parent) {
+    at.row = null;
+    at.samples -= row.samples;
+    at.time -= row.time_ns ?? 0;
+    at.sides[side] -= row.samples;
+  }
+  box.row = null;
+  box.self += row.self_samples ?? 0;
+}
+
 /**
  * @param {Object[][]} sides rows of one report, or of A and B
  * @param {function(Object): boolean} isHidden frames whose callees stand in their place
- * @param {string|null} focus only what this procedure calls, from its outermost frame
+ * @param {(function(Object): boolean)|null} starts only what such a procedure calls, from
+ *   its outermost frame
+ * @param {boolean} folded each procedure has one box on a stack, however often it is there
  * @returns {Box} the root, "all"
  */
-export function buildTree(sides, isHidden = () => false, focus = null) {
+export function buildTree(sides, isHidden = () => false, starts = null, folded = false) {
   const root = makeBox(null, { procedure: "all", image: null, kind: "all" });
   sides.forEach((rows, side) => {
     const boxes = new Map(); // id → box that its children go to, or null: not shown
     for (const row of rows) {
       const known = row.parent !== null && boxes.has(row.parent);
-      const above = known ? boxes.get(row.parent) : focus === null ? root : null;
-      const starts = above === null && row.procedure === focus;
-      const at = starts ? root : above;
+      const above = known ? boxes.get(row.parent) : starts ? null : root;
+      const at = above === null && starts(row) ? root : above;
       if (at === null || isHidden(row)) {
         boxes.set(row.id, at);
+        continue;
+      }
+      const outer = folded ? sameAbove(at, row) : null;
+      if (outer) {
+        fold(at, outer, row, side);
+        boxes.set(row.id, outer);
         continue;
       }
       const box = childOf(at, row);
@@ -78,8 +112,20 @@ export function buildTree(sides, isHidden = () => false, focus = null) {
       boxes.set(row.id, box);
     }
   });
+  if (folded)
+    dropEmpty(root);
   finish(root);
   return root;
+}
+
+/** Removes boxes all of whose time went to an outer call. */
+function dropEmpty(root) {
+  const stack = [root];
+  while (stack.length) {
+    const box = stack.pop();
+    box.children = box.children.filter(c => c.samples > 0);
+    stack.push(...box.children);
+  }
 }
 
 /** Sums of the root, order and place of all boxes, and their depth. */
@@ -152,15 +198,15 @@ export function boxesOf(root) {
 
 /**
  * A function that searches the boxes below root.
- * @returns {function(RegExp): {found: Set<Box>, list: Box[], share: number}} list has the
- *   outermost ones, so that a recursion counts once in share
+ * @returns {function(RegExp): {found: {has: function(Box): boolean}, list: Box[], share: number}}
+ *   list has the outermost ones, so that a recursion counts once in share
  */
 export function createSearch(root) {
   const boxes = boxesOf(root);
 
   return pattern => {
     const inside = new Uint8Array(boxes.length + 1); // by number: below one of the list
-    const found = new Set();
+    const matches = new Uint8Array(boxes.length + 1); // by number
     const list = [];
     let share = 0;
     for (const box of boxes) {
@@ -169,13 +215,13 @@ export function createSearch(root) {
       if (!pattern.test(box.text))
         continue;
       inside[box.number] = 1;
-      found.add(box);
+      matches[box.number] = 1;
       if (!below) {
         list.push(box);
         share += box.x1 - box.x0;
       }
     }
-    return { found, list, share };
+    return { found: { has: box => matches[box.number] === 1 }, list, share };
   };
 }
 

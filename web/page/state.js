@@ -30,6 +30,7 @@ export const DEFAULTS = Object.freeze({
   commands: false, // stacks begin with their command
   dock: false, // the tooltip stands in its own line
   inverted: false,
+  folded: false, // recursive calls are part of the outermost one
   hideimages: [], // images whose boxes the flame graph leaves out
   why: "both", // both, source or asm
   graph: false, // the control-flow graph instead of the code
@@ -74,8 +75,8 @@ export function toHash(state) {
   return words.toString();
 }
 
-const OPS = ["only", "hide", "focus"];
-const KINDS = ["procedure", "image", "comm", "container", "unit", "label", "host"];
+const OPS = ["only", "hide", "focus", "from"];
+const KINDS = ["procedure", "image", "comm", "container", "unit", "label", "host", "match"];
 
 /** @returns {Object} a whole state; what hash does not say or says wrongly is standard */
 export function fromHash(hash) {

@@ -9,13 +9,16 @@ import { createFlame } from "./flame_canvas.js";
 import { boxAt, buildTree, createSearch, pathOf } from "./flame_tree.js";
 import { createLoader, notice } from "./loader.js";
 import { createTable } from "./table.js";
-import { filterOptions } from "./filters.js";
+import { filterOptions, withFilter } from "./filters.js";
 import { shownEpochs } from "./state.js";
 import { procedureArgs, toRegExp } from "./view_where.js";
 import { what } from "./explain.js";
 
 const THRESHOLD = 0.02; // percent; less is in a box of its own
 const SHAPES = ["icicle", "flame", "sandwich"];
+/** Colours of boxes that are of no image. */
+const SHADES = new Map([["all", "wash"], ["command", "picked"], ["pruned", "none"], ["unknown", "unknown"],
+  ["kernel", "kernel"]]);
 const HINTS = { icicle: "A click selects a box, two zoom; p shows its callers and callees, o why.",
   sandwich: "Above the line: who calls it; below: what it calls." };
 
@@ -38,7 +41,7 @@ export function create(ctx) {
   const toggle = (name, text) => el("button", { type: "button", "aria-pressed": "false",
     id: `flame-${name}`, click: () => store.set({ [name]: !store.get()[name] }) }, text);
   const toggles = { inverted: toggle("inverted", "from the leaves"),
-    commands: toggle("commands", "by command") };
+    commands: toggle("commands", "by command"), folded: toggle("folded", "fold recursion") };
   const images = el("div", { class: "images", role: "group", "aria-label": "Images: a click hides one" });
   const details = el("p", { class: "details", "aria-live": "polite", ...what("box") });
   const place = el("div", { class: "place" });
@@ -60,8 +63,7 @@ export function create(ctx) {
   let result = null; // of the search
 
   function colour(box) {
-    return { all: "wash", command: "picked", pruned: "none", unknown: "unknown", kernel: "kernel" }[
-      box.kind] ?? hues.known(box.image);
+    return SHADES.get(box.kind) ?? hues.known(box.image);
   }
 
   const share = box => (root.samples ? 100 * box.samples / root.samples : 0);
@@ -163,13 +165,21 @@ export function create(ctx) {
     return box.children.flatMap(child => [child, ...rowsOf(child)]);
   }
 
+  /** Which frames stacks begin with; null: with their first one. */
+  function startsOf(filter) {
+    if (filter?.op !== "from")
+      return filter ? row => row.procedure === filter.value : null;
+    const pattern = toRegExp(filter.value);
+    return pattern && (row => pattern.test(`${row.procedure} ${row.image ?? ""}`));
+  }
+
   /** Makes boxes of the rows, unless nothing changed that they depend on. */
   function build(state) {
-    const focus = state.filters.filter(f => f.op === "focus" && f.kind === "procedure").pop();
-    const key = JSON.stringify([state.filters.filter(f => f.op === "hide"), state.hideimages, focus]);
+    const start = state.filters.filter(f => (f.op === "focus" && f.kind === "procedure") || f.op === "from").pop();
+    const key = JSON.stringify([state.filters.filter(f => f.op === "hide"), state.hideimages, start, state.folded]);
     if (built?.reports === reports && built.key === key)
       return;
-    root = buildTree([reports.rows], hidden(state), focus ? focus.value : null);
+    root = buildTree([reports.rows], hidden(state), startsOf(start), state.folded);
     built = { reports, key, busiest: busiest(reports.rows), search: null };
   }
 
@@ -264,6 +274,15 @@ export function create(ctx) {
       ctx.say("Select a box first.");
   }
 
+  /** Stacks from the outermost frame on that the search finds. */
+  function showFrom() {
+    const state = store.get();
+    if (!state.fq || !toRegExp(state.fq))
+      ctx.say("Search first (/): stacks then begin with the outermost match.");
+    else
+      store.set({ filters: withFilter(state.filters, "from", "match", state.fq), fq: "", zoom: "" });
+  }
+
   return {
     node,
     update,
@@ -279,6 +298,8 @@ export function create(ctx) {
       { key: "p", text: "sandwich: callers and callees of the selected box", run: sandwich },
       { key: "m", text: "from the leaves, or from the roots", run: () => toggles.inverted.click() },
       { key: "c", text: "begin with commands", run: () => toggles.commands.click() },
+      { key: "R", text: "fold recursive calls into the outermost one", run: () => toggles.folded.click() },
+      { key: "S", text: "show from: stacks begin with the outermost match of the search", run: showFrom },
       { key: "o", text: "why: the procedure of the selected box", run: () => {
         const box = main.chosen();
         if (box?.image)

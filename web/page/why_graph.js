@@ -36,7 +36,8 @@ export function graphPart(options, cfg, open) {
   const pane = el("div", { class: "graphpane" }, picture, cfg.blocks.filter(b => b.box).map(b => blockButton(b, open)));
   const box = el("div", { class: "scroll graphbox", tabindex: 0, role: "region", "aria-label": "Control-flow graph",
     "data-busy": "", "data-what": "graph" }, pane);
-  picture.addEventListener("load", () => box.removeAttribute("data-busy"));
+  const ready = () => box.removeAttribute("data-busy");
+  picture.addEventListener("load", () => picture.decode().then(ready, ready)); // it can be drawn only then
   picture.addEventListener("error", () => {
     box.removeAttribute("data-busy");
     pane.replaceWith(el("p", { class: "quiet" },
