@@ -5,14 +5,16 @@
  * Double sampling (SOSP'97 section 7) in software. After a window, the BPF program of
  * windows opens a pair: it stores the thread's registers. The collector's next sample
  * on this CPU closes the pair if it is of the same thread: it replaces each register by
- * its change. The pair's time is the CPU time of the thread. The next window hands the
- * closed pair to the daemon. If a loop adds a constant to a register, the change of the
+ * its change. The pair's time is the CPU time of the thread; what the hypervisor took
+ * meanwhile is left out, as samples leave it out. The next window hands the closed pair
+ * to the daemon. If a loop adds a constant to a register, the change of the
  * register shows how many iterations ran between the two samples
  * (analysis/windows/steps.h).
  *
  * P1  A value of a register never leaves the kernel: a record has only changes.
  *
- * P2  Only programs on a CPU write the CPU's pair. state is written last, so a program
+ * P2  Only programs on a CPU write the CPU's pair, but for stolen_at, which the daemon
+ *     writes before the first window. state is written last, so a program
  *     that interrupts another one finds a complete pair, or none.
  *
  * P3  Per CPU: received = recorded + Σ dropped + (state is not NONE).
@@ -58,14 +60,20 @@ struct cpi_pair_counts {
 	uint64_t received; /* pairs that were opened */
 	uint64_t dropped[CPI_PAIR_NR_DROPS];
 	uint64_t recorded;
+	uint64_t stolen_ns; /* in pairs that were closed */
 };
 
 /* One CPU's. */
 struct cpi_pair_cpu {
 	uint32_t state; /* enum cpi_pair_state */
-	uint32_t padding;
+	/*
+	 * Where the CPU's stolen ns are: bytes from its run queue. 0: not known. All
+	 * CPUs have the same.
+	 */
+	int32_t stolen_at;
 	uint64_t switches; /* of the thread, when the pair was opened */
 	uint64_t ran;      /* likewise: cpi_pair_ran() */
+	uint64_t stolen;   /* likewise: cpi_pair_stolen() */
 	struct cpi_pair_counts counts;
 	struct cpi_pair_record record;
 };

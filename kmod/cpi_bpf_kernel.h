@@ -78,9 +78,16 @@ struct mm_struct {
 	unsigned long locked_vm; /* pages */
 };
 
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq; /* per CPU: the variable runqueues */
+};
+
 struct sched_entity {
 	uint64_t exec_start;       /* until when its CPU time is in sum_exec_runtime */
 	uint64_t sum_exec_runtime; /* ns of CPU time until then */
+	struct cfs_rq *cfs_rq;     /* of a task that runs; only with group scheduling */
 };
 
 struct task_struct {

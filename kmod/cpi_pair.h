@@ -29,11 +29,31 @@ static __always_inline uint64_t cpi_pair_switches(const struct task_struct *task
 }
 
 /*
+ * The ns for which the hypervisor ran something else on this CPU, since boot; 0 if they
+ * are not known. The hypervisor adds them up before the CPU goes on, but the kernel
+ * reads them only at its next tick. So they are read where the hypervisor writes them,
+ * at a known distance from the run queue of the CPU.
+ */
+static __always_inline uint64_t cpi_pair_stolen(const struct cpi_pair_cpu *pair,
+						const struct task_struct *task)
+{
+	const int32_t distance = *(const volatile int32_t *)&pair->stolen_at;
+	const char *rq;
+	uint64_t ns = 0;
+
+	if (!distance || !bpf_core_field_exists(task->se.cfs_rq))
+		return 0;
+	rq = (const char *)BPF_CORE_READ(task, se.cfs_rq, rq);
+	if (!rq || bpf_probe_read_kernel(&ns, sizeof(ns), rq + distance))
+		return 0;
+	return ns;
+}
+
+/*
  * A thread's CPU time, minus the time until which it is accounted for. The difference
- * of two such values, plus the time between them, is the CPU time between them; the
- * distance between the two clocks cancels. The result includes time that the hypervisor
- * took while other threads ran. So long pairs of a thread that was switched out are
- * dropped.
+ * of two such values, plus the time between them that was not stolen, is the CPU time
+ * between them; the distance between the two clocks cancels. The kernel may account for
+ * stolen time late. So long pairs of a thread that was switched out are dropped.
  */
 static __always_inline uint64_t cpi_pair_ran(const struct task_struct *task)
 {
@@ -85,17 +105,20 @@ static __always_inline void cpi_pair_close(struct cpi_pair_cpu *pair,
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
 	const uint64_t elapsed = bpf_ktime_get_ns() - pair->record.time;
-	uint64_t ns = elapsed;
+	const bool switched = cpi_pair_switches(task) != pair->switches;
+	const uint64_t stolen = cpi_pair_stolen(pair, task) - pair->stolen;
+	uint64_t ns = elapsed - stolen;
 
-	if (cpi_pair_switches(task) != pair->switches)
+	if (switched)
 		ns += cpi_pair_ran(task) - pair->ran;
 	if ((uint32_t)BPF_CORE_READ(task, pid) != pair->record.tid || ns > elapsed ||
-	    (ns != elapsed && elapsed > CPI_PAIR_MAX_NS)) {
+	    (switched && elapsed > CPI_PAIR_MAX_NS)) {
 		cpi_pair_drop(pair, CPI_PAIR_DROP_SWITCHED);
 		return;
 	}
 	if (ns < CPI_PAIR_MIN_NS)
 		return;
+	pair->counts.stolen_ns += stolen;
 	pair->record.ns = ns;
 	pair->record.to = pc;
 	cpi_pair_subtract(pair->record.change, regs);

@@ -194,6 +194,7 @@ static __always_inline void open_pair(struct cpi_pair_cpu *pair,
 	cpi_pair_subtract(r->change, &ctx->regs); /* from 0: the values */
 	pair->switches = cpi_pair_switches(task);
 	pair->ran = cpi_pair_ran(task);
+	pair->stolen = cpi_pair_stolen(pair, task);
 	pair->counts.received++;
 	r->time = bpf_ktime_get_ns();
 	*(volatile uint32_t *)&pair->state = CPI_PAIR_OPEN;

@@ -20,7 +20,14 @@ collect_start --windows 499
 [ "$(cpid_field windows)" = on ] || {
 	skip_all "no windows here: $(grep windows: t.log | tail -n 1)"
 }
-plan 16
+plan 17
+
+# stolen: ns that the hypervisor took since boot, as the kernel has accounted for them.
+stolen()
+{
+	awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", $9 * 1e9 / hz }' /proc/stat
+}
+stolen=$(stolen)
 
 # stored N: whether so many pairs are.
 stored()
@@ -39,6 +46,10 @@ is "$(status_sum status.txt pairs_received)" \
 	"$(($(status_sum status.txt pairs_stored) + $(status_sum status.txt pairs_lost.) +
 		$(status_sum status.txt pairs_pending)))" \
 	'status: pairs: received = stored + lost + pending'
+# The kernel accounts at its ticks, in units of a tick for each CPU.
+bound "$(status_sum status.txt pairs_stolen_ns)" '<=' \
+	"$(($(stolen) - stolen + $(getconf _NPROCESSORS_ONLN) * 20000000))" \
+	'pairs leave out at most the time that the hypervisor took'
 bound "$(status_sum status.txt pairs_stored)" '>=' 100 'pairs are stored'
 collect_stop
 try 'every profile decodes' cpi cat --check --db $db

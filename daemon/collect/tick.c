@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tick.c - finds the running kernel's scheduler tick
+ * tick.c - finds the running kernel's scheduler tick and per-CPU variables
  *
  * The tick's timer is recognised by its callback, whose address is in kallsyms. The
  * registers of the interrupted code are in another per-CPU variable. kallsyms may not
@@ -108,6 +108,23 @@ static int find_member(const struct btf *btf, const char *structure, const char 
 			return (int)(btf_member_bit_offset(t, i) / 8);
 	}
 	return -ENOENT;
+}
+
+int tick_find_stolen(int32_t *from_queue)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_var_secinfo *queue, *time;
+	int stolen;
+
+	if (!btf)
+		return -EOPNOTSUPP;
+	queue = find_variable(btf, "runqueues");
+	time = find_variable(btf, "steal_time");
+	stolen = find_member(btf, "kvm_steal_time", "steal");
+	if (queue && time && stolen >= 0)
+		*from_queue = (int32_t)(time->offset + stolen - queue->offset);
+	btf__free(btf);
+	return queue && time && stolen >= 0 ? 0 : -EOPNOTSUPP;
 }
 
 static int find_regs(int32_t *to_regs)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tick.h - finds the running kernel's scheduler tick, for cpi.bpf.c
+ * tick.h - finds the running kernel's scheduler tick, for cpi.bpf.c, and where a guest
+ *          of KVM is told of stolen time, for cpi_pair.h
  */
 #ifndef CPI_DAEMON_TICK_H
 #define CPI_DAEMON_TICK_H
@@ -23,6 +24,13 @@ struct tick {
  * -errno. Logs the cause at level info.
  */
 int tick_find(struct tick *out);
+
+/*
+ * Finds the distance in bytes from a CPU's run queue to the ns that the hypervisor says
+ * it took from that CPU. Returns 0, or -EOPNOTSUPP if the kernel's BTF does not have
+ * them: only KVM on x86-64 is known.
+ */
+int tick_find_stolen(int32_t *from_queue);
 
 /*
  * Logs a warning if some CPUs have no ticks while they run a single task (nohz_full).

@@ -21,6 +21,7 @@
 #include "daemon/collect/bpf_grace.h"
 #include "daemon/collect/bpf_log.h"
 #include "daemon/collect/counters.h"
+#include "daemon/collect/tick.h"
 #include "daemon/cpi_window.skel.h"
 #include "daemon/windows/windowexclude.h"
 #include "daemon/windows/windowlate.h"
@@ -145,6 +146,17 @@ static int set_sizes(struct windowbpf *wb, uint32_t nr_excluded)
 	return err;
 }
 
+/* Tells the programs where the hypervisor counts the time that it takes. */
+static void set_stolen(struct windowbpf *wb)
+{
+	int32_t at;
+
+	if (tick_find_stolen(&at))
+		return;
+	for (uint32_t i = 0; i < wb->nr_cpus; i++)
+		wb->pair[i].stolen_at = at;
+}
+
 static int load(struct windowbpf *wb, const int *excluded, uint32_t nr_excluded)
 {
 	const struct bpf_map *map;
@@ -163,6 +175,7 @@ static int load(struct windowbpf *wb, const int *excluded, uint32_t nr_excluded)
 		err = map_all(wb);
 	if (err)
 		return err;
+	set_stolen(wb);
 	wb->ring = ring_buffer__new(bpf_map__fd(wb->skel->maps.cpi_records),
 				    take_record, wb, NULL);
 	if (!wb->ring)
@@ -366,6 +379,7 @@ static int bpf_pairs(struct windowsource *ws,
 
 		sum->received += c->received;
 		sum->recorded += c->recorded;
+		sum->stolen_ns += c->stolen_ns;
 		for (int d = 0; d < CPI_PAIR_NR_DROPS; d++)
 			sum->dropped[d] += c->dropped[d];
 	}

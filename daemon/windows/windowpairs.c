@@ -236,6 +236,8 @@ void windowpairs_status(const struct windowpairs *p, struct buf *out)
 		   (unsigned long long)p->counts.received);
 	buf_printf(out, "pairs_pending %llu\n",
 		   (unsigned long long)(p->counts.received - done));
+	buf_printf(out, "pairs_stolen_ns %llu\n",
+		   (unsigned long long)p->counts.stolen_ns);
 	for (int i = 0; i < NR_PAIR_OUTCOMES; i++) {
 		if (p->nr_by_outcome[i] || i == PAIR_STORED)
 			buf_printf(out, "pairs_%s%s %llu\n",
