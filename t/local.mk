@@ -191,7 +191,7 @@ t_accuracy_landing_kernels_CFLAGS = $(AM_CFLAGS)
 check_PROGRAMS += t/accuracy/micro_kernels
 t_accuracy_micro_kernels_SOURCES = t/accuracy/micro_kernels.c
 t_accuracy_micro_kernels_CFLAGS = $(AM_CFLAGS) -O2 -fno-tree-vectorize -fno-unroll-loops
-EXTRA_DIST += t/accuracy/kernels t/accuracy/drawn
+EXTRA_DIST += t/accuracy/kernels t/accuracy/drawn t/accuracy/held_kernels.inc
 # Culprits, of programs that wait for one known thing; the commands that name them;
 # paths.
 WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t t/0345-cli-paths.t

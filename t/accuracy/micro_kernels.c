@@ -9,8 +9,8 @@
  * its own: chains of operands, divisions, atomics, walks and chases through memory of
  * all sizes, jumps, calls, copies. The most frequent block of k_NAME runs once a round.
  *
- * Built with -DKERNELS='"FILE"' it has the kernels of that file in place of these:
- * t/accuracy/drawn makes such files.
+ * Built with -DKERNELS='"FILE"' it has the kernels of that file in place of these, as
+ * those of held_kernels.inc; t/accuracy/drawn makes such files.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
