@@ -11,7 +11,7 @@
 
 #include "abi/uop.h"
 
-#define CPI_TRANSLATE_MAGIC   0x32786475 /* "udx2" */
+#define CPI_TRANSLATE_MAGIC   0x33786475 /* "udx3" */
 #define CPI_TRANSLATE_ENTRIES 8
 
 struct cpi_translate_request {

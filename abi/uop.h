@@ -124,7 +124,8 @@
 	/* The rest. */                                                               \
 	X(UNFLAG, "unflag")   /* imm: flags that are unknown now */                   \
 	X(FORWARD, "forward") /* strings go up, or the window ends */                 \
-	X(BLUR, "blur")       /* b bytes at a are unknown now */
+	X(BLUR, "blur")       /* b bytes at a are unknown now */                      \
+	X(LEAD, "lead")       /* no code: a lead-in, below */
 
 #define CPI_UOP_ENUM(name, text) CPI_UOP_##name,
 enum cpi_uop_op { CPI_UOPS(CPI_UOP_ENUM) CPI_NR_UOPS };
@@ -244,15 +245,24 @@ _Static_assert(sizeof(struct cpi_uop) == 16, "four micro-ops fill a cache line")
  * begins.
  */
 #define CPI_CODE_PAGE     4096u
-#define CPI_CODE_MORE     15u /* bytes after the page that translation may need */
-#define CPI_UOPS_PER_PAGE 1536u
+#define CPI_CODE_MORE     15u   /* bytes after the page that translation may need */
+#define CPI_CODE_UOPS     1536u /* of a page, apart from lead-ins */
+#define CPI_LEADS         256u
+#define CPI_UOPS_PER_PAGE (CPI_CODE_UOPS + CPI_LEADS)
+#define CPI_CODE_LINE     64u
+#define CPI_CODE_LINES    (CPI_CODE_PAGE / CPI_CODE_LINE)
 
 struct cpi_code_page {
 	uint16_t index[CPI_CODE_PAGE]; /* by offset: 1 + place in uop; 0: none (yet) */
-	struct cpi_uop uop[CPI_UOPS_PER_PAGE];
+	/*
+	 * A bit for each offset where lead-ins take vectors for 0: they are wrong if a
+	 * jump from another page leads there.
+	 */
+	uint64_t zero[CPI_CODE_LINES];
+	struct cpi_uop uop[CPI_UOPS_PER_PAGE]; /* lead-ins are behind all others */
 };
 
-_Static_assert(sizeof(struct cpi_code_page) == 32768, "a page is 32 KiB");
+_Static_assert(sizeof(struct cpi_code_page) == 37376, "36.5 KiB");
 
 /*
  * The same page packed, as the kernel side reads it (analysis/windows/codepack.h packs
@@ -265,13 +275,12 @@ _Static_assert(sizeof(struct cpi_code_page) == 32768, "a page is 32 KiB");
  *	bytes		of each line: CPI_CODE_LINE_CELLS, the line and CPI_CODE_MORE +
  *  *1 bytes behind it, from which the micro-ops were made
  *
- * Lines and instructions are in the order of their offsets. A place is the number of a
- * cell, counted from the head.
+ * Lines, instructions and lead-ins are in the order of their offsets. A place is the
+ * number of a cell, counted from the head.
  */
-#define CPI_CODE_LINE       64u
-#define CPI_CODE_LINES      (CPI_CODE_PAGE / CPI_CODE_LINE)
 #define CPI_CODE_LINE_CELLS 5u
-#define CPI_CODE_PLACES     8u /* of a cell */
+#define CPI_CODE_PLACES     8u  /* of a cell */
+#define CPI_CODE_LEADS      32u /* instructions of a line that may have lead-ins */
 
 struct cpi_code_head {
 	uint64_t lines;  /* a bit for each line that has translated instructions */
@@ -285,7 +294,8 @@ struct cpi_code_line {
 	uint64_t
 		starts; /* a bit for each byte at which an instruction was translated */
 	uint16_t place; /* the index of its first instruction's place */
-	uint16_t unused[3];
+	uint16_t lead;  /* the cell of its first lead-in */
+	uint32_t leads; /* bits: which of its first instructions have lead-ins */
 };
 
 union cpi_code_cell {
@@ -325,6 +335,27 @@ static inline unsigned int cpi_uop_size(const struct cpi_uop *u)
 static inline unsigned int cpi_uop_source_size(const struct cpi_uop *u)
 {
 	return u->flags >> CPI_UOP_SOURCE_SHIFT & 3;
+}
+
+/*
+ * A lead-in (CPI_UOP_LEAD) belongs to an offset at which windows may begin: to get
+ * vector registers, which an interrupt does not read, they interpret the instructions
+ * before it first. address names the first of these micro-ops, which is that many bytes
+ * back (0: there are none). disp has a bit for each of the first 16 integer registers
+ * that these instructions write once, from bit 16 on for each that they write more than
+ * once. imm has a bit for each of the first 16 vector registers whose lanes 0 and 1 are
+ * 0 before these instructions, from bit 16 on for lanes 2 and 3. The translator makes
+ * sure that the program has executed just these before it came to the offset, and that
+ * they stored nothing.
+ */
+static inline unsigned int cpi_lead_offset(const struct cpi_uop *u)
+{
+	return u->dst | (u->left & 15u) << 8;
+}
+
+static inline unsigned int cpi_lead_back(const struct cpi_uop *u)
+{
+	return u->left >> 4 | (unsigned int)u->src << 4;
 }
 
 /* Whether this is a jump whose target is in disp and address. */

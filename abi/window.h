@@ -90,7 +90,9 @@ struct cpi_window_state {
 	uint32_t max;  /* instructions, up to CPI_WINDOW_MAX */
 	uint32_t nr_reads;
 	uint32_t max_reads;
-	uint32_t unused;
+	uint32_t lead;         /* 1 within the lead-in (CPI_UOP_LEAD) */
+	uint32_t lead_once;    /* integer registers that it writes once */
+	uint32_t lead_flags;   /* flags at the window's start */
 	uint64_t stored_lines; /* a set bit may mean a stored line: lines of 64 bytes
 				  share 64 bits */
 	/* The range that rep wrote: its bytes are unknown. */

@@ -97,6 +97,7 @@ static noinline void run_steps(const struct cpi_window_following *f)
 NOKPROBE_SYMBOL(run_steps);
 
 NOKPROBE_SYMBOL(cpi_window_find_code);
+NOKPROBE_SYMBOL(cpi_window_find_lead);
 NOKPROBE_SYMBOL(cpi_window_compare_line);
 
 /* Its cgroup; or because of locked memory, which may be keys (memfd_secret()). */

@@ -140,6 +140,29 @@ cpi_window_find(const struct cpi_window_following *f, uint64_t pc, uint32_t *ip,
 	return !found;
 }
 
+/* The lead-in of pc, in the page that begins with a cell: its cell, or 0. */
+static __attribute__((__noinline__)) uint32_t cpi_window_find_lead(uint32_t page,
+								   uint64_t pc)
+{
+	union cpi_code_cell *cell = CPI_WINDOW_CELL(page);
+	const uint64_t below = (1ULL << (pc / CPI_CODE_LINE % CPI_CODE_LINES)) - 1;
+	uint32_t number, leads;
+
+	if (!cell)
+		return 0;
+	cell = CPI_WINDOW_CELL(
+		page + 1 + cpi_count_bits(CPI_WINDOW_ONCE(cell->head.lines) & below));
+	if (!cell)
+		return 0;
+	leads = CPI_WINDOW_ONCE(cell->line.leads);
+	number = cpi_count_bits(CPI_WINDOW_ONCE(cell->line.starts) &
+				((1ULL << (pc % CPI_CODE_LINE)) - 1));
+	if (number >= CPI_CODE_LEADS || !(leads >> number & 1))
+		return 0;
+	return page + CPI_WINDOW_ONCE(cell->line.lead) +
+	       (uint32_t)cpi_count_bits(leads & ((1u << number) - 1));
+}
+
 /* ---- whether code is still what was translated ---- */
 
 /* A bit for each byte in which two words differ. */
@@ -225,6 +248,18 @@ CPI_WINDOW_INLINE int cpi_window_changed_at(const struct cpi_window_following *f
 
 #define CPI_WINDOW_CHANGED_AT(ctx, base, pc, length) \
 	cpi_window_changed_at(ctx, base, pc, length)
+CPI_WINDOW_INLINE const struct cpi_uop *
+cpi_window_lead(const struct cpi_window_following *f, uint64_t pc, uint32_t page)
+{
+	const uint32_t cell = cpi_window_find_lead(page, pc);
+	const struct cpi_uop *u = cell ? CPI_WINDOW_UOP(f, cell) : NULL;
+
+	if (!u || u->op != CPI_UOP_LEAD || cpi_lead_offset(u) != pc % CPI_CODE_PAGE)
+		return NULL;
+	return u;
+}
+
+#define CPI_WINDOW_LEAD(ctx, pc, base)        cpi_window_lead(ctx, pc, base)
 #define CPI_WINDOW_CONTEXT                    const struct cpi_window_following *
 #define CPI_WINDOW_RESOLVE(ctx, pc, ip, base) cpi_window_find(ctx, pc, ip, base)
 #include "kmod/window.h"

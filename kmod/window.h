@@ -18,9 +18,11 @@
  *   CPI_WINDOW_RESOLVE(ctx, pc, ip, base)  looks the program's address up: is 0 and
  *       stores to the uint32_t *ip and *base, or is not; a direct jump of that page
  *       goes to ip base + its address
- *   CPI_WINDOW_CHANGED_AT(ctx, base, pc, length)
- *       whether the program's code at pc is not (any more) what the page of that base
- *       was made of; if it is not defined, the includer answers for that
+ *   CPI_WINDOW_LEAD(ctx, pc, base)   the lead-in (CPI_UOP_LEAD) of the program's
+ * address in the page of that base, const struct cpi_uop *, or NULL; without it there
+ * are none CPI_WINDOW_CHANGED_AT(ctx, base, pc, length) whether the program's code at
+ * pc is not (any more) what the page of that base was made of; if it is not defined,
+ * the includer answers for that
  *
  * and then, per window:
  *
@@ -36,6 +38,7 @@
  *     the address of a store.
  * W2  Bounded: a step has at most one read of memory and no loop. A window has at most
  *     max instructions, max_reads reads and the includer's number of steps.
+ *     A lead-in's instructions are not the window's.
  * W3  Whatever micro-ops, registers and memory hold, all accesses stay inside *s.
  *
  * W1 assumes that other threads and the kernel do not change the memory meanwhile, that
@@ -52,6 +55,11 @@
 
 #ifndef CPI_WINDOW_CHANGED_AT
 #define CPI_WINDOW_CHANGED_AT(ctx, base, pc, length) ((void)(ctx), 0)
+#endif
+
+#ifndef CPI_WINDOW_LEAD
+#define CPI_WINDOW_LEAD(ctx, pc, base) \
+	((void)(ctx), (void)(base), (const struct cpi_uop *)0)
 #endif
 
 #define CPI_EFLAGS_DF 0x400u
@@ -79,6 +87,7 @@ CPI_WINDOW_INLINE void cpi_window_begin(struct cpi_window_state *s, uint32_t max
 	s->max = max < CPI_WINDOW_MAX ? max : CPI_WINDOW_MAX;
 	s->nr_reads = 0;
 	s->max_reads = max_reads;
+	s->lead = 0;
 	s->blur_start = ~0ULL;
 	s->blur_end = 0;
 }
@@ -96,21 +105,89 @@ CPI_WINDOW_INLINE int cpi_window_resolve(struct cpi_window_state *s,
 	return 0;
 }
 
+/* ---- lead-ins ---- */
+
+/*
+ * Within a lead-in integer registers keep their values of the window's start, and are
+ * marked as unknown as long as they had others.
+ */
+CPI_WINDOW_INLINE void cpi_window_begin_lead(struct cpi_window_state *s,
+					     const struct cpi_uop *u)
+{
+	const uint32_t changed = (uint32_t)u->disp | (uint32_t)u->disp >> 16;
+	const uint64_t first = cpi_byte_bits(changed & 0xff);
+	const uint64_t second = cpi_byte_bits(changed >> 8 & 0xff);
+	unsigned int i;
+
+	__builtin_memcpy(s->unknown, &first, 8);
+	__builtin_memcpy(s->unknown + 8, &second, 8);
+	__builtin_memset(s->reg + CPI_REG_V, 0,
+			 8 * CPI_REG_LANE(16, 0) - 8 * CPI_REG_V);
+	CPI_WINDOW_UNROLL
+	for (i = 0; i < 16; i++) {
+		const uint32_t zero = ((uint32_t)u->imm >> i & 1) * 0xffffu |
+				      ((uint32_t)u->imm >> (16 + i) & 1) * 0xffff0000u;
+		const uint32_t unknown = ~zero;
+
+		__builtin_memcpy(s->unknown + CPI_REG_LANE(i, 0), &unknown, 4);
+	}
+	s->lead = 1;
+	s->lead_once = (uint32_t)u->disp & 0xffffu;
+	s->lead_flags = s->flags;
+	s->unknown_flags = CPI_FLAG_ALL;
+	s->window.next -= cpi_lead_back(u);
+	s->ip = s->base + u->address;
+}
+
+/* The window itself begins. */
+CPI_WINDOW_INLINE void cpi_window_end_lead(struct cpi_window_state *s)
+{
+	__builtin_memset(s->unknown, 0, CPI_REG_ZERO);
+	s->lead = 0;
+	s->flags = s->lead_flags;
+	s->unknown_flags = 0;
+	s->nr_reads = 0;
+	s->window.nr = 0;
+	s->window.last = s->window.start;
+	s->window.next = s->window.start;
+	s->ip = s->window.start_ip;
+}
+
+/*
+ * Ends the window; or, within its lead-in, goes on without what the lead-in has got.
+ * Returns 1 at the window's end.
+ */
+CPI_WINDOW_INLINE int cpi_window_stop(struct cpi_window_state *s, uint32_t end)
+{
+	if (!s->lead)
+		return cpi_window_end(s, end);
+	__builtin_memset(s->unknown + CPI_REG_TEMP, 0xff, CPI_NR_REGS - CPI_REG_TEMP);
+	cpi_window_end_lead(s);
+	return 0;
+}
+
 /* Begins at pc. Returns 1 at the window's end. */
 CPI_WINDOW_INLINE int cpi_window_start(struct cpi_window_state *s,
 				       CPI_WINDOW_CONTEXT ctx, uint64_t pc)
 {
+	const struct cpi_uop *u;
+
 	s->window.start = pc;
 	s->window.last = pc;
 	s->window.next = pc;
 	if (cpi_window_resolve(s, ctx))
 		return 1;
 	s->window.start_ip = s->ip;
+	u = CPI_WINDOW_LEAD(ctx, pc, s->base);
+	if (u)
+		cpi_window_begin_lead(s, u);
 	return 0;
 }
 
 CPI_WINDOW_INLINE void cpi_window_finish(struct cpi_window_state *s)
 {
+	if (s->lead)
+		cpi_window_end_lead(s);
 	if (s->window.end == CPI_WINDOW_NONE)
 		s->window.end = CPI_WINDOW_STEPS;
 }
@@ -524,6 +601,11 @@ CPI_WINDOW_INLINE void cpi_window_write(struct cpi_window_state *s,
 	uint64_t bits = cpi_size_bits(o->size), result = o->result & bits;
 	uint32_t bytes = cpi_size_bytes(o->size), unknown = o->unknown & bytes;
 
+	if (s->lead && dst < CPI_REG_ZERO) {
+		if (s->lead_once >> dst & 1)
+			s->unknown[dst] = 0;
+		return;
+	}
 	if (u->flags & CPI_UOP_HIGH) {
 		result <<= 8;
 		unknown <<= 1;
@@ -559,7 +641,7 @@ CPI_WINDOW_INLINE uint32_t cpi_window_results(struct cpi_window_state *s,
 		cpi_window_write(s, u, o);
 		return 0;
 	}
-	if (o->unknown_address)
+	if (o->unknown_address || s->lead)
 		return CPI_WINDOW_UNKNOWN_STORE;
 	if (cpi_is_tagged(o->address))
 		return CPI_WINDOW_FAULT;
@@ -580,6 +662,8 @@ CPI_WINDOW_INLINE uint32_t cpi_window_conditional(struct cpi_window_state *s,
 {
 	const unsigned int nr = s->window.nr_jumps;
 
+	if (s->lead) /* it was not taken */
+		return 0;
 	if (taken > 1)
 		return CPI_WINDOW_UNKNOWN_BRANCH;
 	s->window.taken[nr >> 6 & 1] |= (uint64_t)taken << (nr & 63);
@@ -635,6 +719,8 @@ CPI_WINDOW_INLINE uint32_t cpi_window_jump(struct cpi_window_state *s,
 		*go = CPI_WINDOW_NEAR;
 		return 0;
 	default: /* jmpi, calli, ret */
+		if (s->lead)
+			return CPI_WINDOW_UNKNOWN_TARGET;
 		return cpi_window_indirect(s, o, go);
 	}
 }
@@ -647,6 +733,8 @@ CPI_WINDOW_INLINE int cpi_window_go(struct cpi_window_state *s, CPI_WINDOW_CONTE
 		s->ip++;
 		return 0;
 	}
+	if (s->lead && !u->address)
+		return cpi_window_stop(s, CPI_WINDOW_NO_CODE);
 	if (go == CPI_WINDOW_FAR || !u->address)
 		return cpi_window_resolve(s, ctx);
 	s->ip = s->base + u->address;
@@ -658,7 +746,7 @@ CPI_WINDOW_INLINE uint32_t cpi_window_reach(struct cpi_window_state *s,
 					    CPI_WINDOW_CONTEXT ctx,
 					    const struct cpi_uop *u)
 {
-	if (s->window.nr >= s->max)
+	if (s->window.nr >= s->max && !s->lead)
 		return CPI_WINDOW_LENGTH;
 	if (cpi_window_wrote(s, s->window.next) ||
 	    CPI_WINDOW_CHANGED_AT(ctx, s->base, s->window.next, cpi_uop_length(u)))
@@ -679,7 +767,12 @@ CPI_WINDOW_INLINE long cpi_window_step(struct cpi_window_state *s,
 	uint32_t end = 0, go = CPI_WINDOW_ON;
 
 	if (!u)
-		return cpi_window_end(s, CPI_WINDOW_NO_CODE);
+		return cpi_window_stop(s, CPI_WINDOW_NO_CODE);
+	if (s->lead && !(u->flags & CPI_UOP_MORE) &&
+	    s->window.next == s->window.start) {
+		cpi_window_end_lead(s);
+		return 0;
+	}
 	if (!(u->flags & CPI_UOP_MORE))
 		end = cpi_window_reach(s, ctx, u);
 	if (!end)
@@ -691,7 +784,7 @@ CPI_WINDOW_INLINE long cpi_window_step(struct cpi_window_state *s,
 	if (!end && u->op <= CPI_UOP_RET)
 		end = cpi_window_jump(s, u, &o, &go);
 	if (end)
-		return cpi_window_end(s, end);
+		return cpi_window_stop(s, end);
 	return cpi_window_go(s, ctx, u, go);
 }
 

@@ -288,8 +288,8 @@ static void translate(const struct run *r, uint64_t pc)
 		window_pages_read(r->pages, code, size, address);
 	}
 	page++;
-	codepack_page(r->pages->page[page - 1].code, CPI_UOPS_PER_PAGE, code, size,
-		      &cells[page * CPI_CODE_MAX_CELLS]);
+	codepack_page(r->pages->page[page - 1].code, r->pages->page[page - 1].nr_uops,
+		      code, size, &cells[page * CPI_CODE_MAX_CELLS]);
 	entry->cell = page * CPI_CODE_MAX_CELLS;
 }
 

@@ -7,8 +7,11 @@
 #include "t/window_pages.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/uio.h>
+
+#include "daemon/windows/windowleads.h"
 
 struct window_pages *window_pages_new(pid_t pid, unsigned int machine)
 {
@@ -64,6 +67,42 @@ static struct window_page *add(struct window_pages *p, uint64_t address)
 	return page;
 }
 
+/* A windowleads_read_fn: of the mapping that begins at an address. */
+struct mapping {
+	const struct window_pages *pages;
+	uint64_t start, end;
+};
+
+static size_t read_mapping(void *ctx, uint64_t offset, void *to, size_t size)
+{
+	const struct mapping *m = ctx;
+
+	return window_pages_read(m->pages, to, size, m->start + offset) ? 0 : size;
+}
+
+/* As the daemon does: there may be jumps from other pages of the mapping. */
+static uint32_t check_leads(const struct window_pages *p, struct window_page *page)
+{
+	struct mapping m = { .pages = p };
+	unsigned long long start, end;
+	char path[64], line[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)p->pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx-%llx", &start, &end) != 2 ||
+		    page->address < start || page->address >= end)
+			continue;
+		m.start = start;
+		m.end = end;
+	}
+	if (f)
+		fclose(f);
+	return windowleads_check(page->code, page->nr_uops, page->address - m.start,
+				 m.end - m.start, read_mapping, &m);
+}
+
 static int translate(struct window_pages *p, struct window_page *page, uint16_t offset)
 {
 	uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
@@ -77,8 +116,10 @@ static int translate(struct window_pages *p, struct window_page *page, uint16_t 
 		if (window_pages_read(p, code, size, page->address))
 			return -1;
 	}
-	translator_page(p->translator, code, size, page->wanted, page->nr_wanted,
-			page->code);
+	page->nr_uops =
+		(uint32_t)translator_page(p->translator, code, size, page->wanted,
+					  page->nr_wanted, page->code);
+	page->nr_uops = check_leads(p, page);
 	return 0;
 }
 
@@ -111,6 +152,21 @@ const struct cpi_uop *window_pages_uop(const struct window_pages *p, uint32_t ip
 	if (number >= p->nr || place >= CPI_UOPS_PER_PAGE)
 		return NULL;
 	return &p->page[number].code->uop[place];
+}
+
+const struct cpi_uop *window_pages_lead(struct window_pages *p, uint64_t pc)
+{
+	const struct window_page *page = find(p, pc & ~(uint64_t)(CPI_CODE_PAGE - 1));
+
+	for (uint32_t i = page ? page->nr_uops : 0; i; i--) {
+		const struct cpi_uop *u = &page->code->uop[i - 1];
+
+		if (u->op != CPI_UOP_LEAD)
+			return NULL;
+		if (cpi_lead_offset(u) == pc % CPI_CODE_PAGE)
+			return u;
+	}
+	return NULL;
 }
 
 int window_pages_find(void *pages, uint64_t address, struct walk_code *out)

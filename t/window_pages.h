@@ -20,6 +20,7 @@
 struct window_page {
 	uint64_t address;
 	struct cpi_code_page *code;
+	uint32_t nr_uops;
 	uint32_t nr_wanted;
 	uint16_t wanted[WINDOW_WANTED];
 };
@@ -44,6 +45,8 @@ int window_pages_read(const struct window_pages *p, void *to, size_t size,
 int window_pages_resolve(struct window_pages *p, uint64_t pc, uint32_t *ip,
 			 uint32_t *base);
 const struct cpi_uop *window_pages_uop(const struct window_pages *p, uint32_t ip);
+/* Likewise; NULL: there is none. */
+const struct cpi_uop *window_pages_lead(struct window_pages *p, uint64_t pc);
 /* A walk_find_fn, of struct window_pages. */
 int window_pages_find(void *pages, uint64_t address, struct walk_code *out);
 

@@ -16,6 +16,7 @@
 	window_pages_read(ctx, to, size, address)
 #define CPI_WINDOW_UOP(ctx, ip)               window_pages_uop(ctx, ip)
 #define CPI_WINDOW_RESOLVE(ctx, pc, ip, base) window_pages_resolve(ctx, pc, ip, base)
+#define CPI_WINDOW_LEAD(ctx, pc, base)        ((void)(base), window_pages_lead(ctx, pc))
 #include "kmod/window.h"
 #include "t/uop_name.h"
 
@@ -35,7 +36,7 @@ void window_path_follow(struct cpi_window_state *s, struct window_pages *pages,
 		return;
 	while (max_uops--) {
 		u = window_pages_uop(pages, s->ip);
-		if (u && !(u->flags & CPI_UOP_MORE) && path->nr < s->max) {
+		if (u && !(u->flags & CPI_UOP_MORE) && !s->lead && path->nr < s->max) {
 			path->pc[path->nr] = s->window.next;
 			path->length[path->nr++] = (uint8_t)cpi_uop_length(u);
 		}

@@ -118,7 +118,7 @@ static size_t append(struct page *p, size_t offset, struct translated *one,
 {
 	p->t->machine->instruction(p->t->state, p->code + offset, p->size - offset,
 				   one);
-	if (p->nr + one->nr + 1 > CPI_UOPS_PER_PAGE)
+	if (p->nr + one->nr + 1 > CPI_CODE_UOPS)
 		return 0;
 	p->out->index[offset] = (uint16_t)(p->nr + 1);
 	for (unsigned int i = 0; i < one->nr; i++) {
@@ -188,9 +188,19 @@ static void link_jumps(struct page *p)
 	}
 }
 
+/* Returns the number of micro-ops. */
+static size_t finish(struct page *p)
+{
+	link_jumps(p);
+	if (!p->t->machine->has_leads)
+		return p->nr;
+	return translated_leads(p->t->machine, p->t->state, p->code, p->size, p->out,
+				p->nr);
+}
+
 static bool has_room(const struct page *p)
 {
-	return p->nr + TRANSLATED_MOST + 2 <= CPI_UOPS_PER_PAGE;
+	return p->nr + TRANSLATED_MOST + 2 <= CPI_CODE_UOPS;
 }
 
 /* All that waits. */
@@ -250,8 +260,7 @@ size_t translator_page(struct translator *t, const uint8_t *code, size_t size,
 
 	translate_waiting(&p);
 	translate_gaps(&p, lowest);
-	link_jumps(&p);
-	return p.nr;
+	return finish(&p);
 }
 
 size_t translator_reach(struct translator *t, const uint8_t *code, size_t size,
@@ -273,6 +282,5 @@ size_t translator_reach(struct translator *t, const uint8_t *code, size_t size,
 	translate_waiting(&p);
 	if (reach == TRANSLATOR_ALL)
 		translate_gaps(&p, lowest);
-	link_jumps(&p);
-	return p.nr;
+	return finish(&p);
 }

@@ -25,6 +25,7 @@ struct translated {
 struct translate_machine {
 	unsigned int machine; /* EM_… */
 	size_t state_size;    /* of the decoder */
+	bool has_leads;       /* lead-ins are made for it */
 	void (*init)(void *state);
 	/*
 	 * Translates the instruction at code, which has size bytes, at least 1. Bytes
@@ -48,6 +49,14 @@ void uop_src_imm(struct cpi_uop *u, int32_t value);
 void uop_src_size(struct cpi_uop *u, unsigned int size);
 void uop_base(struct cpi_uop *u, unsigned int reg);
 void uop_index(struct cpi_uop *u, unsigned int reg, unsigned int scale);
+
+/*
+ * Appends the lead-ins of a page's nr micro-ops, whose jumps are linked
+ * (translate_lead.c). Returns the new number.
+ */
+size_t translated_leads(const struct translate_machine *m, const void *state,
+			const uint8_t *code, size_t size, struct cpi_code_page *page,
+			size_t nr);
 
 extern const struct translate_machine translate_x86_64, translate_aarch64;
 

@@ -239,6 +239,7 @@ static void instruction(const void *state, const uint8_t *code, size_t size,
 const struct translate_machine translate_x86_64 = {
 	.machine = EM_X86_64,
 	.state_size = sizeof(ZydisDecoder),
+	.has_leads = true,
 	.init = init,
 	.instruction = instruction,
 };

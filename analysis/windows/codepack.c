@@ -61,9 +61,49 @@ static void copy_uops(const struct cpi_code_page *page, uint32_t nr_uops,
 	for (uint32_t i = 0; i < nr_uops; i++) {
 		struct cpi_uop u = page->uop[i];
 
-		if ((u.op == CPI_UOP_GOTO || cpi_uop_is_direct(&u)) && u.address)
+		if ((u.op == CPI_UOP_GOTO || u.op == CPI_UOP_LEAD ||
+		     cpi_uop_is_direct(&u)) &&
+		    u.address)
 			u.address = (uint16_t)(u.address - 1u + first);
 		out[first + i].uop = u;
+	}
+}
+
+/*
+ * The line of a translated offset, and how many instructions of the line come before
+ * it. NULL: the offset is not translated.
+ */
+static union cpi_code_cell *find_line(union cpi_code_cell *packed, uint32_t offset,
+				      uint32_t *before)
+{
+	const uint64_t lines = packed->head.lines;
+	const uint64_t line = 1ULL << offset / CPI_CODE_LINE;
+	const uint64_t start = 1ULL << offset % CPI_CODE_LINE;
+	union cpi_code_cell *l = &packed[1 + __builtin_popcountll(lines & (line - 1))];
+
+	if (!(lines & line) || !(l->line.starts & start))
+		return NULL;
+	*before = (uint32_t)__builtin_popcountll(l->line.starts & (start - 1));
+	return l;
+}
+
+/* Lead-ins follow all other micro-ops, in the order of their offsets. */
+static void note_leads(const struct cpi_code_page *page, uint32_t nr_uops,
+		       union cpi_code_cell *out, uint32_t first)
+{
+	uint32_t from = nr_uops, number;
+
+	while (from && page->uop[from - 1].op == CPI_UOP_LEAD)
+		from--;
+	for (uint32_t i = from; i < nr_uops; i++) {
+		union cpi_code_cell *l =
+			find_line(out, cpi_lead_offset(&page->uop[i]), &number);
+
+		if (!l || number >= CPI_CODE_LEADS)
+			continue;
+		if (!l->line.leads)
+			l->line.lead = (uint16_t)(first + i);
+		l->line.leads |= 1u << number;
 	}
 }
 
@@ -97,23 +137,31 @@ uint32_t codepack_page(const struct cpi_code_page *page, uint32_t nr_uops,
 		line++;
 	}
 	copy_uops(page, nr_uops, out, first);
+	note_leads(page, nr_uops, out, first);
 	return h.nr_cells;
 }
 
 uint32_t codepack_find(const union cpi_code_cell *packed, uint32_t offset)
 {
-	const struct cpi_code_head *h = &packed->head;
-	const uint64_t line = 1ULL << offset / CPI_CODE_LINE;
-	const uint64_t start = 1ULL << offset % CPI_CODE_LINE;
-	const struct cpi_code_line *l;
-	uint32_t number;
+	uint32_t before;
+	const union cpi_code_cell *l =
+		find_line((union cpi_code_cell *)packed, offset, &before);
 
-	if (!(h->lines & line))
+	if (!l)
 		return 0;
-	l = &packed[1 + __builtin_popcountll(h->lines & (line - 1))].line;
-	if (!(l->starts & start))
+	before += l->line.place;
+	return packed[packed->head.places + before / CPI_CODE_PLACES]
+		.place[before % CPI_CODE_PLACES];
+}
+
+uint32_t codepack_find_lead(const union cpi_code_cell *packed, uint32_t offset)
+{
+	uint32_t before;
+	const union cpi_code_cell *l =
+		find_line((union cpi_code_cell *)packed, offset, &before);
+
+	if (!l || before >= CPI_CODE_LEADS || !(l->line.leads >> before & 1))
 		return 0;
-	number = l->place + (uint32_t)__builtin_popcountll(l->starts & (start - 1));
-	return packed[h->places + number / CPI_CODE_PLACES]
-		.place[number % CPI_CODE_PLACES];
+	return l->line.lead +
+	       (uint32_t)__builtin_popcount(l->line.leads & ((1u << before) - 1));
 }

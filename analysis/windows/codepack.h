@@ -25,4 +25,7 @@ uint32_t codepack_page(const struct cpi_code_page *page, uint32_t nr_uops,
 /* Returns the cell of an offset's first micro-op; 0: the offset is not translated. */
 uint32_t codepack_find(const union cpi_code_cell *packed, uint32_t offset);
 
+/* Returns the cell of an offset's lead-in; 0: it has none. */
+uint32_t codepack_find_lead(const union cpi_code_cell *packed, uint32_t offset);
+
 #endif

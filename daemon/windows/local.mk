@@ -2,6 +2,7 @@
 daemon_libdaemon_a_SOURCES += \
 	daemon/windows/translate_check.c \
 	daemon/windows/translate_check.h daemon/windows/windowexclude.c \
+	daemon/windows/windowleads.c daemon/windows/windowleads.h \
 	daemon/windows/windowexclude.h daemon/windows/windowsampler.h \
 	daemon/windows/windowtally.c daemon/windows/windowtally.h \
 	daemon/windows/windowpool.c daemon/windows/windowpool.h \

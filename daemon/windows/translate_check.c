@@ -24,6 +24,8 @@ static int check_uop(const struct cpi_uop *u, uint32_t nr_uops)
 		return -CPI_ECORRUPT;
 	if (u->op == CPI_UOP_GOTO || cpi_uop_is_direct(u))
 		return u->address <= nr_uops ? 0 : -CPI_ECORRUPT;
+	if (u->op == CPI_UOP_LEAD)
+		return u->address && u->address <= nr_uops ? 0 : -CPI_ECORRUPT;
 	if (u->op == CPI_UOP_STOP)
 		return u->imm >= 0 && u->imm < CPI_NR_WINDOW_ENDS ? 0 : -CPI_ECORRUPT;
 	return writes_constant(u) && !(u->flags & CPI_UOP_STORE) && u->op != CPI_UOP_NOP

@@ -140,7 +140,7 @@ static void pass(struct translate_child *t)
 }
 
 int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
-			 const struct cpi_code_page **page, uint32_t *nr_uops)
+			 struct cpi_code_page **page, uint32_t *nr_uops)
 {
 	const struct asked first = t->asked[0];
 

@@ -36,6 +36,6 @@ int translate_child_ask(struct translate_child *t, struct cpi_translate_request 
  * page. Returns 0, or -EAGAIN if there is no answer yet.
  */
 int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
-			 const struct cpi_code_page **page, uint32_t *nr_uops);
+			 struct cpi_code_page **page, uint32_t *nr_uops);
 
 #endif

@@ -43,6 +43,7 @@
 #include "base/err.h"
 #include "base/times.h"
 #include "daemon/windows/windowahead.h"
+#include "daemon/windows/windowleads.h"
 #include "daemon/windows/windowpool.h"
 #include "daemon/windows/windowunits.h"
 
@@ -922,11 +923,40 @@ void windowpages_publish(struct windowpages *wp, uint32_t entry)
 	finish(wp, &first);
 }
 
+/* A windowleads_read_fn. */
+struct unit_code {
+	const struct windowpages *wp;
+	const struct unit *unit;
+};
+
+static size_t read_unit(void *ctx, uint64_t offset, void *to, size_t size)
+{
+	const struct unit_code *c = ctx;
+
+	return codecache_read(c->wp->cfg.codecache, c->unit->image,
+			      c->unit->offset + offset, to, size);
+}
+
+/* Code made at run time has no lead-ins: jumps to it may be anywhere. */
+static uint32_t check_leads(const struct windowpages *wp, uint32_t entry,
+			    struct cpi_code_page *page, uint32_t nr_uops)
+{
+	struct unit_code c = { wp, unit_of(wp, entry) };
+	const uint64_t at = (uint64_t)(entry - c.unit->first) * CPI_CODE_PAGE;
+	const uint64_t size = (uint64_t)c.unit->nr_pages * CPI_CODE_PAGE;
+
+	return windowleads_check(page, nr_uops, at,
+				 is_private(wp, entry) ? UINT64_MAX : size, read_unit,
+				 &c);
+}
+
 /* Its piece, packed; 0: there is no room. */
 static uint32_t pack(struct windowpages *wp, const struct question *q,
-		     const struct cpi_code_page *page, uint32_t nr_uops)
+		     struct cpi_code_page *page, uint32_t nr_uops)
 {
-	const uint32_t nr = codepack_page(page, nr_uops, q->code, q->size, wp->packed);
+	const uint32_t nr =
+		codepack_page(page, check_leads(wp, q->entry, page, nr_uops), q->code,
+			      q->size, wp->packed);
 	const uint32_t first = windowpool_take(&wp->pool, nr);
 	uint32_t number;
 
@@ -940,7 +970,7 @@ static uint32_t pack(struct windowpages *wp, const struct question *q,
 
 /* What has no room is asked for again when a window misses it again. */
 static void take_answer(struct windowpages *wp, const struct question *q, int err,
-			const struct cpi_code_page *page, uint32_t nr_uops)
+			struct cpi_code_page *page, uint32_t nr_uops)
 {
 	struct page *p = &wp->page[q->entry];
 	struct answer a = { .entry = q->entry, .order = q->order };
@@ -965,7 +995,7 @@ static void take_answer(struct windowpages *wp, const struct question *q, int er
 
 static void take_answers(struct windowpages *wp)
 {
-	const struct cpi_code_page *page;
+	struct cpi_code_page *page;
 	uint32_t cookie, nr_uops;
 	int err;
 

@@ -123,7 +123,7 @@ static void send_reply(const uint8_t **data, size_t *size)
 /* Answers come in the order of requests, and each request gets at most one. */
 static void take_answers(struct translate_child *t, uint32_t *next)
 {
-	const struct cpi_code_page *page;
+	struct cpi_code_page *page;
 	uint32_t cookie, nr_uops;
 	int err;
 

@@ -68,7 +68,7 @@ START_TEST(who_has_ended_wakes_nobody_any_more)
 {
 	struct cpi_translate_request q = { .size = 16 };
 	const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	const struct cpi_code_page *page;
+	struct cpi_code_page *page;
 	struct translate_child *t;
 	uint32_t cookie, nr_uops;
 	int err;

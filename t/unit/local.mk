@@ -504,7 +504,7 @@ endif
 t_unit_check_windowahead_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowahead_LDADD = $(COLLECT_LDADD)
 # Windows: translation, and the interpreter against the machine.
-WINDOW_UNIT = t/unit/check_translate t/unit/check_window
+WINDOW_UNIT = t/unit/check_translate t/unit/check_window t/unit/check_window_lead
 EXTRA_DIST += t/unit/native.h
 if ZYDIS
 check_PROGRAMS += $(WINDOW_UNIT)
@@ -515,6 +515,8 @@ t_unit_check_translate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_translate_LDADD = $(WINDOW_UNIT_LDADD)
 t_unit_check_window_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_window_LDADD = $(WINDOW_UNIT_LDADD)
+t_unit_check_window_lead_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_window_lead_LDADD = daemon/libdaemon.a $(WINDOW_UNIT_LDADD)
 # Time that hardware measured itself.
 check_PROGRAMS += t/unit/check_precise
 QUICK_TESTS += t/unit/check_precise
