@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan "$(store_tests 14)"
+plan "$(store_tests 15)"
 
 MKDB_UNIT=cycles "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
 "$builddir/t/bench/fleet_hosts" known.db many.db 1 8 30 6000 >/dev/null || bail 'no machines'
@@ -34,7 +34,7 @@ END
 	ok $? "$1"
 }
 
-# one_engine NAME: 14 tests
+# one_engine NAME: 15 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
@@ -68,6 +68,13 @@ one_engine()
 	store_sql 'TRUNCATE TABLE profile'
 	is "$(top)" "$(cat rows.out)" "$1: days alone give the time of procedures"
 	is "$(top --by image)" "$(cat images.out)" "$1: days alone give the time of images"
+	# The day before has many rows, which begin too early to be read.
+	store_sql 'ALTER TABLE epoch UPDATE thinned = 1 WHERE 1'
+	await sh -c "[ \$(curl -sS --data-binary 'SELECT min(thinned) FROM epoch' \
+		'http://127.0.0.1:$store_port/?database=cpi') = 1 ]" || bail 'not thinned'
+	is "$(cpi fleet top --db "$url" --epoch 2026-01-03 --format json |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["thinned"])')" 1 \
+		"$1: the sums of a day are read also if the day before has many rows"
 	store_sql 'TRUNCATE TABLE day'
 	is "$(top)" "$(cat rows.out)" "$1: hours alone give the time of procedures"
 
