@@ -65,7 +65,10 @@ export function createFlame({ label, colour, hover, select, zoom }) {
   let skipped = 0; // levels from the root on
   let motion = 0;
 
-  const size = () => [node.clientWidth, Math.max(HIGH, node.clientHeight)];
+  let measured = null; // the size, and scrollTop: to ask for them lays out the page
+  let scrolled = 0;
+
+  const size = () => (measured ??= [node.clientWidth, Math.max(HIGH, node.clientHeight)]);
   const height = () => Math.max(1, levels.length - skipped) * HIGH;
 
   function ask() {
@@ -76,7 +79,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
   function topOf(depth, high) {
     const row = depth - skipped;
     const at = upwards ? Math.max(height(), high) - (row + 1) * HIGH : row * HIGH;
-    return at - node.scrollTop;
+    return at - scrolled;
   }
 
   function paint() {
@@ -200,11 +203,13 @@ export function createFlame({ label, colour, hover, select, zoom }) {
 
   function keepInSight(box) {
     const [, high] = size();
+    scrolled = node.scrollTop;
     const top = topOf(box.depth, high);
     if (top < 0)
       node.scrollTop += top;
     else if (top + HIGH > high)
       node.scrollTop += top + HIGH - high;
+    scrolled = node.scrollTop;
   }
 
   function choose(box) {
@@ -251,8 +256,14 @@ export function createFlame({ label, colour, hover, select, zoom }) {
     event.preventDefault();
     event.stopPropagation();
   });
-  node.addEventListener("scroll", ask, { passive: true });
-  new ResizeObserver(ask).observe(node);
+  node.addEventListener("scroll", () => {
+    scrolled = node.scrollTop;
+    ask();
+  }, { passive: true });
+  new ResizeObserver(() => {
+    measured = null;
+    ask();
+  }).observe(node);
   dark.addEventListener("change", () => {
     colours = palette();
     ask();
@@ -276,6 +287,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
       if (up && turned)
         requestAnimationFrame(() => {
           node.scrollTop = node.scrollHeight;
+          scrolled = node.scrollTop;
         });
       ask();
     },

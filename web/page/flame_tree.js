@@ -196,32 +196,69 @@ export function boxesOf(root) {
   return boxes.slice(1);
 }
 
+/** A pattern without case that stands for itself. */
+const LITERAL = /^[\w :<>,@&~#;='"-]+$/;
+
+/** Capital letters of ASCII as small ones; every letter keeps its place. */
+const small = text => text.replace(/[A-Z]+/g, letters => letters.toLowerCase());
+
+/** Marks the texts that contain a word. joined: all texts, one a line; starts: where each begins. */
+function markWord(word, joined, starts, matches) {
+  let i = 0;
+  for (let at = joined.indexOf(word); at >= 0; at = joined.indexOf(word, starts[i + 1])) {
+    while (starts[i + 1] <= at)
+      i++;
+    matches[i] = 1;
+    if (i + 2 >= starts.length)
+      break;
+  }
+}
+
 /**
- * A function that searches the boxes below root.
+ * A function that searches the boxes below root. A plain word is searched in all texts at
+ * once, since calling a regular expression for each box takes longer than a frame.
  * @returns {function(RegExp): {found: {has: function(Box): boolean}, list: Box[], share: number}}
  *   list has the outermost ones, so that a recursion counts once in share
  */
 export function createSearch(root) {
-  const boxes = boxesOf(root);
+  const boxes = boxesOf(root); // in the order of their numbers, from 1 on
+  const starts = new Uint32Array(boxes.length + 1);
+  const parents = new Uint32Array(boxes.length); // numbers
+  const widths = new Float64Array(boxes.length);
+  boxes.forEach((box, i) => {
+    starts[i + 1] = starts[i] + box.text.length + 1;
+    parents[i] = box.parent.number;
+    widths[i] = box.x1 - box.x0;
+  });
+  let joined = null;
+
+  function mark(pattern) {
+    const matches = new Uint8Array(boxes.length);
+    if (pattern.flags === "i" && LITERAL.test(pattern.source)) {
+      joined ??= small(boxes.map(box => `${box.text}\n`).join(""));
+      markWord(small(pattern.source), joined, starts, matches);
+    } else {
+      boxes.forEach((box, i) => {
+        matches[i] = pattern.test(box.text) ? 1 : 0;
+      });
+    }
+    return matches;
+  }
 
   return pattern => {
-    const inside = new Uint8Array(boxes.length + 1); // by number: below one of the list
-    const matches = new Uint8Array(boxes.length + 1); // by number
+    const matches = mark(pattern);
+    const inside = new Uint8Array(boxes.length + 1); // by number: it or one above it matches
     const list = [];
     let share = 0;
-    for (const box of boxes) {
-      const below = inside[box.parent.number];
-      inside[box.number] = below;
-      if (!pattern.test(box.text))
-        continue;
-      inside[box.number] = 1;
-      matches[box.number] = 1;
-      if (!below) {
-        list.push(box);
-        share += box.x1 - box.x0;
+    for (let i = 0; i < boxes.length; i++) {
+      const below = inside[parents[i]];
+      inside[i + 1] = below | matches[i];
+      if (matches[i] && !below) {
+        list.push(boxes[i]);
+        share += widths[i];
       }
     }
-    return { found: { has: box => matches[box.number] === 1 }, list, share };
+    return { found: { has: box => matches[box.number - 1] === 1 }, list, share };
   };
 }
 

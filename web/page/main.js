@@ -109,7 +109,8 @@ function start() {
   }
 
   store.subscribe((state, former) => {
-    showFrame(state);
+    if (changed(["filters", "view", "proc"], state, former))
+      showFrame(state);
     if (state.at && state.at === former.at && state.proc !== former.proc)
       store.set({ at: "" });
     if (state.view !== former.view)

@@ -28,6 +28,7 @@ export function create(ctx) {
   const input = el("input", { type: "search", id: "search", placeholder: "search (regex)  /",
     "aria-label": "Search by regular expression", spellcheck: "false",
     input: () => store.set({ fq: input.value }),
+    focus: () => built && (built.search ??= createSearch(root)), // ahead of the first letter
     keydown: event => {
       if (event.key === "Enter") {
         next(event.shiftKey ? -1 : 1);
@@ -130,6 +131,11 @@ export function create(ctx) {
     const list = built.busiest;
     for (const [image] of ctx.time.line() ? list : [])
       hues.of(image); // the time line's images come first
+    const key = JSON.stringify([list.map(([image, n]) => [image, n, hues.known(image)]), state.hideimages,
+      reports.samples]);
+    if (key === images.dataset.shown)
+      return; // elements that are made anew have to be laid out anew
+    images.dataset.shown = key;
     put(images, list.map(([image, n]) => el("button", { type: "button", class: "image",
       title: plain(image), "aria-pressed": String(!state.hideimages.includes(image)),
       click: () => store.set({ hideimages: state.hideimages.includes(image) ?
@@ -139,6 +145,9 @@ export function create(ctx) {
   }
 
   function drawTruth() {
+    if (built.told)
+      return;
+    built.told = true;
     const busy = reports.samples - (store.get().idle ? 0 : reports.idle_samples ?? 0);
     put(truth, el("span", {}, figure(busy, count(busy), "samples"), ` call stacks of ${plain(reports.event)}`),
       reports.idle_samples ? el("span", {}, figure(reports.idle_samples, count(reports.idle_samples)),
@@ -213,8 +222,9 @@ export function create(ctx) {
     }
     drawImages(state);
     drawTruth();
-    if (!main.chosen())
-      put(details, HINTS[state.shape] ?? HINTS.icicle);
+    const hint = HINTS[state.shape] ?? HINTS.icicle;
+    if (!main.chosen() && details.textContent !== hint)
+      put(details, hint);
     const at = boxAt(root, state.zoom);
     if (state.table) {
       put(place, table.node);
@@ -235,7 +245,9 @@ export function create(ctx) {
     built.search ??= pattern && createSearch(root);
     result = pattern ? built.search(pattern) : null;
     main.mark(result?.found ?? null);
-    matched.textContent = result ? `${result.list.length} matches, ${percent(100 * result.share)} %` : "";
+    const text = result ? `${result.list.length} matches, ${percent(100 * result.share)} %` : "";
+    if (matched.textContent !== text)
+      matched.textContent = text;
   }
 
   function ask(state) {
