@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 43
+plan 46
 
 list()
 {
@@ -91,6 +91,24 @@ if ${CC:-cc} -g0 -o long long.c 2>err && "$builddir/t/mkdb" long.db "$tmp/long";
 	is "$(long list target_cold | grep -c 'left out')" 0 "a short listing is whole"
 else
 	skip 7 "no compiler: $(head -n 1 err)"
+fi
+
+# A source file that is missing, and one that is there and cannot be read.
+mkdir src
+cp long.c src/sourced.c
+if ${CC:-cc} -g -o sourced src/sourced.c 2>err && "$builddir/t/mkdb" sourced.db "$tmp/sourced"; then
+	sourced() { cpi list target_cold --all --db sourced.db --epoch full >text 2>err; }
+	sourced
+	like "$(cat text)" 'unsigned int target_cold' 'the lines of a source file are shown'
+	rm src/sourced.c
+	sourced
+	unlike "$(cat err)" 'sourced\.c' 'a source file that is missing is not a fault'
+	mkdir src/sourced.c
+	sourced
+	like "$(cat err)" 'source: .*/sourced\.c: not a regular file: its lines are not shown' \
+		'a source file that cannot be read is told of'
+else
+	skip 3 "no compiler: $(head -n 1 err)"
 fi
 
 # What has no code, no symbol, or no file.

@@ -243,7 +243,7 @@ IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0379-hostile-maps.t t/0388-hostile-stalling.t t/0389-hostile-neighbour.t \
 	t/0391-collect-contexts.t t/0411-collect-threads.t t/0407-hostile-syscalls.t \
 	t/0396-capture-kernel.t
-EXTRA_DIST += t/rights_check.py t/syscalls_check
+EXTRA_DIST += t/inject t/rights_check.py t/syscalls_check
 check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/elf_crafted.py t/kernel_calls.py t/programs/Jit.java t/programs/jit.js t/programs/jit_stacks.js
 CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t
@@ -258,7 +258,8 @@ dist_check_SCRIPTS += $(IMAGE_TESTS)
 LONG_TESTS += $(IMAGE_TESTS)
 
 # Processes and file systems that do not answer.
-HOSTILE_TESTS = t/0408-hostile-locks.t t/0409-hostile-roots.t t/0410-hostile-waits.t
+HOSTILE_TESTS = t/0408-hostile-locks.t t/0409-hostile-roots.t t/0410-hostile-waits.t \
+	t/0412-hostile-faults.t
 dist_check_SCRIPTS += $(HOSTILE_TESTS)
 LONG_TESTS += $(HOSTILE_TESTS)
 check_PROGRAMS += t/programs/lock_holder t/programs/waits

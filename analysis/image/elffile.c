@@ -135,17 +135,27 @@ static int load_text(struct elffile *f)
 	return 0;
 }
 
-/* elf_strptr() would load a table of any size. */
-static void load_names(struct elffile *f)
+/*
+ * elf_strptr() would load a table of any size. Without names no section would be found,
+ * so a file whose names are there but cannot be read is an error.
+ */
+static int load_names(struct elffile *f)
 {
 	Elf_Scn *scn;
 	size_t index;
+	GElf_Shdr s;
 
 	if (elf_getshdrstrndx(f->elf, &index) < 0)
-		return;
+		return 0;
 	scn = elf_getscn(f->elf, index);
-	if (scn)
-		f->names = elffile_strings(f, scn, &f->names_size);
+	if (!scn || !gelf_getshdr(scn, &s))
+		return 0;
+	if (s.sh_type == SHT_STRTAB && s.sh_size <= f->budget &&
+	    s.sh_offset <= f->size && s.sh_size <= f->size - s.sh_offset &&
+	    !elf_getdata(scn, NULL))
+		return -EIO;
+	f->names = elffile_strings(f, scn, &f->names_size);
+	return 0;
 }
 
 static int load_file(struct elffile *f, bool any_type)
@@ -164,8 +174,9 @@ static int load_file(struct elffile *f, bool any_type)
 	if (!any_type && ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
 		return -CPI_EFORMAT;
 	f->machine = machine_of_elf(&ehdr);
-	load_names(f);
-	err = load_segments(f);
+	err = load_names(f);
+	if (!err)
+		err = load_segments(f);
 	return err ? err : load_text(f);
 }
 

@@ -135,10 +135,18 @@ static int try_path(const char *path, const struct claim *held, int *out)
 		/* the copy shares the lock */
 		fd = fcntl(held->path_fd, F_DUPFD_CLOEXEC, 0);
 		err = fd < 0 ? -errno : 0;
+		if (err)
+			log_err("db: %s: %s", name, err_str(err));
 		goto out;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		err = errno != EWOULDBLOCK ? -errno : path_in_use(path, fd, !held);
+		err = -errno;
+		if (err == -EWOULDBLOCK)
+			err = path_in_use(path, fd, !held);
+		else
+			log_err("db: %s: cannot be locked: %s: put the database on a "
+				"local file system",
+				name, err_str(err));
 		goto out;
 	}
 	if (!is_at(fd, name)) {
@@ -209,8 +217,12 @@ static int lock_refused(const char *path, int fd, bool looks)
 {
 	struct flock lock = byte_lock(F_RDLCK);
 
-	if (fcntl(fd, F_OFD_GETLK, &lock) < 0)
-		return -errno;
+	if (fcntl(fd, F_OFD_GETLK, &lock) < 0) {
+		const int err = -errno;
+
+		log_err("db: %s: cannot be locked: %s", path, err_str(err));
+		return err;
+	}
 	if (lock.l_type != F_UNLCK)
 		return in_use(path, "collects into the same file by another name",
 			      file_holder(fd, true, looks));

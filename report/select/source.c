@@ -2,8 +2,8 @@
 /*
  * source.c - reads each source file once, and splits it into lines
  *
- * The paths come from debug information, so they may name any file. A file that is not
- * regular, or is too large, counts as missing.
+ * The paths come from debug information, so they may name any file. A missing file is
+ * usual and not worth a message; a file that is there and cannot be read is.
  */
 #include "config.h"
 
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -109,37 +110,64 @@ void sources_ask(struct sources *s, struct remote *remote,
 	s->image = image;
 }
 
-/* Symbolic links are followed, because many source trees consist of them. */
+/*
+ * Symbolic links are followed, because many source trees consist of them. Returns a
+ * descriptor, or why the file cannot be opened here.
+ */
 static int open_file(const struct sources *s, const char *path)
 {
 	char *real = realpath(path, NULL);
-	int fd = real ? file_open_regular(AT_FDCWD, real, NULL) : -ENOENT;
+	int fd = real ? file_open_regular(AT_FDCWD, real, NULL) : -errno;
+	int remote_fd = -ENOENT;
 
 	free(real);
 	if (fd < 0 && s->remote)
-		fd = remote_source(s->remote, s->image->build_id,
-				   s->image->build_id_size, path);
-	return fd;
+		remote_fd = remote_source(s->remote, s->image->build_id,
+					  s->image->build_id_size, path);
+	return remote_fd >= 0 ? remote_fd : fd;
+}
+
+/* Reads the lines of the open file. Returns 0 or -errno; then there are no lines. */
+static int read_lines(struct source_file *f, int fd)
+{
+	struct buf data = { 0 };
+	struct stat st;
+	int err = 0;
+
+	if (fstat(fd, &st) < 0)
+		err = -errno;
+	else if (st.st_size > MAX_FILE_BYTES)
+		err = -EFBIG;
+	else if (st.st_size > 0 && !buf_reserve(&data, st.st_size))
+		err = -ENOMEM;
+	else if (st.st_size > 0)
+		err = file_pread(fd, data.data, st.st_size, 0);
+	if (!err && st.st_size > 0)
+		cut_lines(f, data.data, st.st_size);
+	if (f->text.err || f->lines.err) {
+		buf_reset(&f->lines);
+		err = -ENOMEM;
+	}
+	buf_fini(&data);
+	return err;
 }
 
 static void read_file(const struct sources *s, struct source_file *f)
 {
-	struct buf data = { 0 };
-	struct stat st;
-	int fd = s->are_off ? -EACCES : open_file(s, f->path);
+	int fd, err;
 
-	if (s->are_off && !s->nr)
-		log_warn("source: files are not read (CPI_NO_SOURCE)");
-
-	if (fd < 0)
+	if (s->are_off) {
+		if (!s->nr)
+			log_warn("source: files are not read (CPI_NO_SOURCE)");
 		return;
-	if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= MAX_FILE_BYTES &&
-	    buf_reserve(&data, st.st_size) && !file_pread(fd, data.data, st.st_size, 0))
-		cut_lines(f, data.data, st.st_size);
-	if (f->text.err || f->lines.err)
-		buf_reset(&f->lines);
-	buf_fini(&data);
-	close(fd);
+	}
+	fd = open_file(s, f->path);
+	err = fd < 0 ? fd : read_lines(f, fd);
+	if (fd >= 0)
+		close(fd);
+	if (err && err != -ENOENT && err != -ENOTDIR)
+		log_warn("source: %s: %s: its lines are not shown", f->path,
+			 err == -ENODEV ? "not a regular file" : err_str(err));
 }
 
 static struct source_file *find_file(struct sources *s, const char *path)
