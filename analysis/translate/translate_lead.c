@@ -623,6 +623,16 @@ static void find_wanted(struct leads *l)
 	}
 }
 
+/* Whether a packed page has room to note the lead-in of an instruction. */
+static bool can_note(const struct leads *l, unsigned int offset)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = offset - offset % CPI_CODE_LINE; i < offset; i++)
+		nr += l->page->index[i] != 0;
+	return nr < CPI_CODE_LEADS;
+}
+
 static size_t add_lead(const struct leads *l, size_t nr, unsigned int offset,
 		       unsigned int first, const struct writes *w)
 {
@@ -659,7 +669,7 @@ size_t translated_leads(const struct translate_machine *m, const void *state,
 	for (unsigned int i = FROM_START; i < CPI_CODE_PAGE - FROM_END; i++) {
 		int length;
 
-		if (!l.wanted[i] || nr >= CPI_UOPS_PER_PAGE)
+		if (!l.wanted[i] || nr >= CPI_UOPS_PER_PAGE || !can_note(&l, i))
 			continue;
 		length = find_lead(&l, i, line, &w);
 		if (length >= 0)

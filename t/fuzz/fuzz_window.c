@@ -25,6 +25,7 @@ struct subject {
 	_Alignas(8) uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
 	struct cpi_code_page page;
 	union cpi_code_cell cell[CPI_CODE_MAX_CELLS];
+	size_t nr;   /* micro-ops */
 	bool packed; /* the cells are interpreted */
 	struct cpi_window_state state;
 	struct cpi_window first; /* of the page */
@@ -62,6 +63,21 @@ static const struct cpi_uop *uop_at(const struct subject *t, uint32_t ip)
 	return ip < CPI_UOPS_PER_PAGE ? &t->page.uop[ip] : NULL;
 }
 
+/* Likewise of the page and the cells. */
+static const struct cpi_uop *lead_at(const struct subject *t, uint64_t pc)
+{
+	const uint32_t offset = pc % CPI_CODE_PAGE;
+	const uint32_t cell = t->packed ? codepack_find_lead(t->cell, offset) : 0;
+
+	if (t->packed)
+		return cell ? &t->cell[cell].uop : NULL;
+	for (size_t i = t->nr; i && t->page.uop[i - 1].op == CPI_UOP_LEAD; i--)
+		if (cpi_lead_offset(&t->page.uop[i - 1]) == offset)
+			return &t->page.uop[i - 1];
+	return NULL;
+}
+
+#define CPI_WINDOW_LEAD(ctx, pc, base)          ((void)(base), lead_at(ctx, pc))
 #define CPI_WINDOW_CONTEXT                      struct subject *
 #define CPI_WINDOW_READ(ctx, to, size, address) read_memory(ctx, to, size, address)
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ctx, ip)
@@ -112,7 +128,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint16_t wanted[3];
 	unsigned int machine;
 	uint8_t how;
-	size_t nr = 0;
 
 	if (size <= HEAD)
 		return 0;
@@ -129,20 +144,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (how) {
 		for (size_t i = 0; i < sizeof(t->page); i++)
 			((uint8_t *)&t->page)[i] = t->code[i % sizeof(t->code)];
+		t->nr = CPI_UOPS_PER_PAGE;
 		translate_check_page(&t->page, CPI_UOPS_PER_PAGE);
 	} else {
-		nr = data[HEAD] & 4
-			     ? translator_reach(translator, t->code, sizeof(t->code),
-						wanted, 3, (const uint64_t *)t->code,
-						data[HEAD] / 8, &t->page)
-			     : translator_page(translator, t->code, sizeof(t->code),
-					       wanted, 3, &t->page);
-		fuzz_check(nr <= CPI_UOPS_PER_PAGE &&
-			   !translate_check_page(&t->page, (uint32_t)nr));
+		t->nr = data[HEAD] & 4
+				? translator_reach(translator, t->code, sizeof(t->code),
+						   wanted, 3, (const uint64_t *)t->code,
+						   data[HEAD] / 8, &t->page)
+				: translator_page(translator, t->code, sizeof(t->code),
+						  wanted, 3, &t->page);
+		fuzz_check(t->nr <= CPI_UOPS_PER_PAGE &&
+			   !translate_check_page(&t->page, (uint32_t)t->nr));
 	}
 	interpret(t, data, !how);
 	if (!how) {
-		fuzz_check(codepack_page(&t->page, (uint32_t)nr, t->code,
+		fuzz_check(codepack_page(&t->page, (uint32_t)t->nr, t->code,
 					 sizeof(t->code),
 					 t->cell) <= CPI_CODE_MAX_CELLS);
 		t->packed = true;
