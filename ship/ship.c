@@ -626,6 +626,14 @@ static int note_found(void *ctx, const char *boot_id, uint64_t run_from_ns,
 	return 0;
 }
 
+/* Whether a run can be gone because it is older than the store keeps. */
+static bool is_expired(const struct shipper *s, const struct cursor *c)
+{
+	const uint64_t oldest_s = store_settings_oldest_s(&s->settings);
+
+	return !c->found && c->run.run_from_ns / NSEC_PER_SEC < oldest_s;
+}
+
 /* Whether the store has what it had of a host, of all its runs. */
 static int check_host(struct batch *b, const char *host)
 {
@@ -639,7 +647,8 @@ static int check_host(struct batch *b, const char *host)
 	for (size_t i = 0; !err && !b->is_stale && i < s->nr_cursors; i++) {
 		const struct cursor *c = &s->cursor[i];
 
-		if (strcmp(c->host, host) != 0 || c->found >= c->committed)
+		if (strcmp(c->host, host) != 0 || c->found >= c->committed ||
+		    is_expired(s, c))
 			continue;
 		log_warn("ship: the store had flush %" PRIu64 " of host %s, and of its "
 			 "run only has those up to %" PRIu64 ": what it lacks is sent "

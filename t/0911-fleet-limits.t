@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((4 + $(store_tests 27)))
+plan $((4 + $(store_tests 29)))
 
 bad "status 1: .*--quota: '0' is no number" 'a quota of 0 rows is refused' \
 	cpi fleet init --quota 0 --db clickhouse://127.0.0.1:1/cpi
@@ -28,6 +28,17 @@ sqlite3 fresh.db "CREATE TEMP TABLE by AS SELECT ($now - 600) * 1000000000 - max
 	UPDATE run SET from_ns = from_ns + (SELECT ns FROM by), to_ns = to_ns + (SELECT ns FROM by);
 	UPDATE flush SET from_ns = from_ns + (SELECT ns FROM by), to_ns = to_ns + (SELECT ns FROM by);
 	UPDATE platform SET host = 'fresh'" || bail 'no fresh.db'
+
+# A first run of January, and a second one of now, which is still open.
+MKDB_HOST=aging "$builddir/t/mkdb" aging.db "$builddir/t/target" || bail 'mkdb failed'
+sqlite3 aging.db "CREATE TEMP TABLE last AS SELECT id, run, ($now - 600) * 1000000000 - to_ns AS ns FROM epoch
+		WHERE id = (SELECT max(id) FROM epoch);
+	UPDATE epoch SET open = 1, from_ns = from_ns + (SELECT ns FROM last), to_ns = to_ns + (SELECT ns FROM last)
+		WHERE id = (SELECT id FROM last);
+	UPDATE run SET from_ns = from_ns + (SELECT ns FROM last), to_ns = to_ns + (SELECT ns FROM last)
+		WHERE id = (SELECT run FROM last);
+	UPDATE flush SET from_ns = from_ns + (SELECT ns FROM last), to_ns = to_ns + (SELECT ns FROM last)
+		WHERE epoch = (SELECT id FROM last)" || bail 'no aging.db'
 
 # sums DB: flushes, received, stored, samples
 sums()
@@ -63,7 +74,25 @@ has_epochs()
 	[ "$(store_sql 'SELECT count() FROM epoch')" = "$1" ]
 }
 
-# one_engine NAME: 27 tests
+# has_of HOST N: whether the store has so many epochs of a host
+has_of()
+{
+	[ "$(store_sql "SELECT count() FROM epoch WHERE name = '$1'")" = "$2" ]
+}
+
+# hold DB: keeps it open: cpi-ship reads only, and lacks its -shm file while nobody has it open.
+hold()
+{
+	rm -f hold held
+	mkfifo hold
+	sqlite3 "$1" <hold >held &
+	tap_pids="$tap_pids $!"
+	exec 8>hold
+	echo 'SELECT count(*) FROM epoch;' >&8
+	await test -s held
+}
+
+# one_engine NAME: 29 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -161,18 +190,31 @@ $(store_sql "SELECT count() FROM attempt WHERE toUInt32(at) < $now - 3000000")" 
 	$ship --db honest.db 2>>ship.log
 	is "$? $(store_sums honest)" "0 $(sums honest.db)" "$1: a store that keeps all gets them"
 
+	# Old days that go while cpi-ship goes on.
+	cp aging.db old.db
+	hold old.db
+	cpi-ship --store "$url" --every 1s --budget 100 --rate 0 --db old.db 2>old.log &
+	live=$!
+	tap_pids="$tap_pids $live"
+	within 60 has_of aging 2 || bail "not shipped: $(cat old.log)"
+	cpi fleet init --db "$url" --keep 30d >/dev/null
+	cpi fleet roll --db "$url" >out
+	is "$(tail -n 1 out) $(store_sql "SELECT count() FROM epoch WHERE name = 'aging'")" \
+		'1 days removed, which the store no longer keeps 0' "$1: old days go while cpi-ship runs"
+	sqlite3 old.db 'UPDATE epoch SET open = 0' || bail 'no old.db'
+	within 60 has_of aging 1
+	is "$(store_sql "SELECT count() FROM epoch WHERE name = 'aging'") $(grep 'the store had' old.log)" '1 ' \
+		"$1: days that the store no longer keeps are not taken for lost ones"
+	kill $live
+	wait $live
+	exec 8>&-
+	cpi fleet init --db "$url" --keep none >/dev/null
+
 	# A store that was restored from a backup, while cpi-ship goes on.
 	store_sql 'TRUNCATE TABLE epoch'
 	cp honest.db live.db
 	sqlite3 live.db 'UPDATE epoch SET open = 1 WHERE id = (SELECT max(id) FROM epoch)' || bail 'no live.db'
-	# cpi-ship reads only: while nobody else has the database open, it lacks its -shm file.
-	rm -f hold held
-	mkfifo hold
-	sqlite3 live.db <hold >held &
-	tap_pids="$tap_pids $!"
-	exec 8>hold
-	echo 'SELECT count(*) FROM epoch;' >&8
-	await test -s held
+	hold live.db
 	cpi-ship --store "$url" --every 1s --budget 100 --rate 0 --db live.db 2>live.log &
 	live=$!
 	tap_pids="$tap_pids $live"
