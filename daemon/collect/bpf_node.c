@@ -4,9 +4,10 @@
  *
  * The compiled object is part of this program (cpi.skel.h). It is loaded once per
  * event, each time with the same maps. So the event is a constant of the program:
- * reading it takes no helper call, and works on kernels without BPF cookies. The memory
- * of an array map is on one node, so each node has its own maps, and therefore its own
- * programs.
+ * reading it takes no helper call, and works on kernels without BPF cookies. Ticks have
+ * a program of their own in the object, so they are loaded with the first event; each
+ * load reads the kernel's type information anew. The memory of an array map is on one
+ * node, so each node has its own maps, and therefore its own programs.
  */
 #include "config.h"
 
@@ -43,9 +44,8 @@ static bool is_tick(const struct bpf_node *n, int event)
 /* The program that counts the event's samples. */
 static struct bpf_program *program_of(const struct bpf_node *n, int event)
 {
-	const struct cpi_bpf *skel = n->skel[event];
-
-	return is_tick(n, event) ? skel->progs.cpi_tick : skel->progs.cpi_sample;
+	return is_tick(n, event) ? n->skel[0]->progs.cpi_tick
+				 : n->skel[event]->progs.cpi_sample;
 }
 
 int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *prog,
@@ -144,6 +144,22 @@ static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
 	return err;
 }
 
+/* Makes the program, and with the first event that of the ticks, ready to load. */
+static int set_programs(const struct bpf_node *n, int event)
+{
+	const int last = n->cfg.nr_events - 1;
+	const struct cpi_bpf *skel = n->skel[event];
+	const bool ticks = !event && is_tick(n, last);
+	int err = bpf_program__set_autoload(skel->progs.cpi_tick, ticks);
+
+	if (!err && ticks)
+		err = bpf_node_set_numbers(&n->cfg, skel->progs.cpi_tick, last);
+	if (is_tick(n, event))
+		return err ? err
+			   : bpf_program__set_autoload(skel->progs.cpi_sample, false);
+	return err ? err : bpf_node_set_numbers(&n->cfg, skel->progs.cpi_sample, event);
+}
+
 static int load(struct bpf_node *n, int event, bool exec_ids)
 {
 	struct cpi_bpf *skel = cpi_bpf__open();
@@ -152,12 +168,7 @@ static int load(struct bpf_node *n, int event, bool exec_ids)
 	n->skel[event] = skel;
 	if (!skel)
 		return -errno;
-	err = bpf_node_set_numbers(&n->cfg, program_of(n, event), event);
-	if (!err)
-		err = bpf_program__set_autoload(is_tick(n, event)
-							? skel->progs.cpi_sample
-							: skel->progs.cpi_tick,
-						false);
+	err = set_programs(n, event);
 	if (!err)
 		err = event ? share_maps(n->skel[0], skel) : set_maps(n, skel);
 	if (!err)
@@ -207,7 +218,7 @@ int bpf_node_open(const struct bpf_node_config *cfg, struct bpf_node **out)
 		return -ENOMEM;
 	n->cfg = *cfg;
 	err = load_first(n);
-	for (int i = 1; i < cfg->nr_events && !err; i++)
+	for (int i = 1; i < cfg->nr_events && !is_tick(n, i) && !err; i++)
 		err = load(n, i, false);
 	if (!err)
 		err = map_shared(n->skel[0]->maps.cpi_cpus, &n->cpus);

@@ -36,9 +36,10 @@
 
 #include "base/times.h"
 
-#define WINDOW_NS  (25 * NSEC_PER_MSEC)
+#define WINDOW_NS  (3 * NSEC_PER_MSEC)
 #define GAP_MAX_NS 200000
-#define RING_PAGES 16 /* enough for a window's samples with all registers */
+#define LEAST_NS   500 /* no interrupt takes less */
+#define RING_PAGES 16  /* enough for a window's samples with all registers */
 
 #define MAX_CPU_SETS 8 /* of 1024 CPUs each */
 
@@ -243,15 +244,20 @@ int calibrate_interrupt(const struct perf_event_attr *attr, double *cost_ns)
 	cpu_set_t before[MAX_CPU_SETS];
 	struct probe p = { .fd = -1 };
 	int cpu = pin(before), err;
+	double ns = 0;
 
 	if (cpu < 0)
 		return cpu;
 	err = open_probe(attr, &p);
 	if (!err) {
-		err = measure(&p, cost_ns);
+		err = measure(&p, &ns);
 		close_probe(&p);
 	}
 	unpin(before);
+	if (!err && ns < LEAST_NS)
+		err = -ENODATA; /* others took more time without the event */
+	if (!err)
+		*cost_ns = ns;
 	return err;
 }
 

@@ -15,7 +15,7 @@
 #define CALIBRATE_MIN_HZ 19.0
 #define CALIBRATE_MAX_HZ 10000.0
 
-#define CALIBRATE_PAIRS 8
+#define CALIBRATE_PAIRS 4
 
 /* Two intervals of equal length, one with the event, one without. */
 struct calibrate_pair {
@@ -26,11 +26,11 @@ struct calibrate_pair {
 
 /*
  * Measures on the current CPU how much time one sample of attr takes from the
- * interrupted program. Takes less than half a second. Costs after the interrupt,
- * such as refilling caches, are not measured. Of attr only type, config, config1,
- * config2, sample_type and sample_regs_intr are used; NULL means cpu-clock.
- * Returns 0, -errno of perf_event_open (-EACCES: not allowed), or -ENODATA if the
- * noise was greater than the cost.
+ * interrupted program. Takes some 25 ms, so this is a first guess; sessions measure
+ * again while they sample. Costs after the interrupt, such as refilling caches, are not
+ * measured. Of attr only type, config, config1, config2, sample_type and
+ * sample_regs_intr are used; NULL means cpu-clock. Returns 0, -errno of perf_event_open
+ * (-EACCES: not allowed), or -ENODATA if the noise was greater than the cost.
  */
 int calibrate_interrupt(const struct perf_event_attr *attr, double *cost_ns);
 

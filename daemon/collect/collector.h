@@ -92,6 +92,11 @@ struct collector_owner {
 	void (*prepare)(void *ctx, const struct raw_sample *sample);
 	void (*classify)(void *ctx, const struct raw_sample *sample,
 			 unsigned int *generation, enum cpi_outcome *outcome);
+	/*
+	 * For ticks: the address of a function of the kernel; 0: it is not known. NULL
+	 * if no ticks are sampled.
+	 */
+	uint64_t (*kernel_address)(void *ctx, const char *name);
 	void *ctx;
 };
 

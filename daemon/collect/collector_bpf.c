@@ -110,7 +110,8 @@ static int open_table(struct collector *c)
 	cfg.pairs = c->cfg.pairs;
 	cfg.by_thread = c->cfg.by_thread;
 	if (c->ticks) {
-		err = tick_find(&cfg.tick);
+		err = tick_find(c->cfg.owner.kernel_address, c->cfg.owner.ctx,
+				&cfg.tick);
 		if (err)
 			return err;
 		tick_warn_stopped();

@@ -2,10 +2,10 @@
 /*
  * tick.c - finds the running kernel's scheduler tick and per-CPU variables
  *
- * The tick's timer is recognised by its callback, whose address is in kallsyms. The
- * registers of the interrupted code are in another per-CPU variable. kallsyms may not
- * list variables, but BTF has the offsets of both. Their distance is the same on each
- * CPU.
+ * The tick's timer is recognised by its callback, whose address is in kallsyms, which
+ * the owner has read. The registers of the interrupted code are in another per-CPU
+ * variable. kallsyms may not list variables, but BTF has the offsets of both. Their
+ * distance is the same on each CPU.
  */
 #include "config.h"
 
@@ -14,13 +14,10 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -36,45 +33,6 @@ static bool has_precise_timers(void)
 
 	clock_getres(CLOCK_MONOTONIC, &t);
 	return !t.tv_sec && t.tv_nsec == 1;
-}
-
-/* Parses a line of kallsyms, "address type name". Sets *found if it has this name. */
-static void take_line(const char *line, const char *name, uint64_t *found)
-{
-	const char *last = strrchr(line, ' ');
-
-	if (last && !strncmp(last + 1, name, strlen(name)) &&
-	    last[1 + strlen(name)] == '\n')
-		*found = strtoull(line, NULL, 16);
-}
-
-/*
- * Before Linux 6.9 the callback is tick_sched_timer. There tick_nohz_handler handles
- * ticks that do not come from a timer.
- */
-static int find_function(uint64_t *function)
-{
-	uint64_t timer = UINT64_MAX, handler = UINT64_MAX;
-	FILE *f = fopen("/proc/kallsyms", "re");
-	char *line = NULL;
-	size_t size = 0;
-
-	if (!f)
-		return -errno;
-	while (getline(&line, &size, f) > 0) {
-		take_line(line, "tick_sched_timer", &timer);
-		take_line(line, "tick_nohz_handler", &handler);
-	}
-	free(line);
-	fclose(f);
-	if (timer == UINT64_MAX)
-		timer = handler;
-	if (timer == UINT64_MAX)
-		return -EOPNOTSUPP;
-	if (!timer)
-		return -EACCES;
-	*function = timer;
-	return 0;
 }
 
 /* Finds the per-CPU variable with this name, or NULL. */
@@ -144,7 +102,20 @@ static int find_regs(int32_t *to_regs)
 	return regs && tick && timer >= 0 ? 0 : -EOPNOTSUPP;
 }
 
-int tick_find(struct tick *out)
+/*
+ * Before Linux 6.9 the callback is tick_sched_timer. There tick_nohz_handler handles
+ * ticks that do not come from a timer.
+ */
+static uint64_t find_function(uint64_t (*address)(void *ctx, const char *name),
+			      void *ctx)
+{
+	const uint64_t timer = address ? address(ctx, "tick_sched_timer") : 0;
+
+	return timer || !address ? timer : address(ctx, "tick_nohz_handler");
+}
+
+int tick_find(uint64_t (*address)(void *ctx, const char *name), void *ctx,
+	      struct tick *out)
 {
 	struct tick t;
 	int err;
@@ -155,16 +126,13 @@ int tick_find(struct tick *out)
 			 "on the kernel's command line)");
 		return -EOPNOTSUPP;
 	}
-	err = find_function(&t.function);
-	if (err == -EACCES)
-		log_info(
-			"ticks: /proc/kallsyms hides its addresses: run as root, grant "
-			"CAP_SYSLOG, or lower kernel.kptr_restrict");
-	else if (err)
-		log_info("ticks: the scheduler's tick is not in /proc/kallsyms: %s",
-			 err_str(err));
-	if (err)
-		return err;
+	t.function = find_function(address, ctx);
+	if (!t.function) {
+		log_info("ticks: /proc/kallsyms does not show the scheduler's tick: "
+			 "where it hides addresses, run as root, grant CAP_SYSLOG, or "
+			 "lower kernel.kptr_restrict");
+		return -EOPNOTSUPP;
+	}
 	err = find_regs(&t.to_regs);
 	if (err) {
 		log_info("ticks: /sys/kernel/btf/vmlinux does not have tick_cpu_sched "

@@ -19,11 +19,12 @@ struct tick {
 };
 
 /*
- * Returns 0; -EOPNOTSUPP if the tick does not come from a timer, or if the kernel's
- * symbols and BTF lack something; -EACCES if kallsyms hides addresses; or another
- * -errno. Logs the cause at level info.
+ * address() finds a function of the kernel by its name; 0: it is not known. Returns 0,
+ * or -EOPNOTSUPP if the tick does not come from a timer, or if the kernel's symbols or
+ * BTF lack something. Logs the cause at level info.
  */
-int tick_find(struct tick *out);
+int tick_find(uint64_t (*address)(void *ctx, const char *name), void *ctx,
+	      struct tick *out);
 
 /*
  * Finds the distance in bytes from a CPU's run queue to the ns that the hypervisor says

@@ -22,6 +22,9 @@
 #define LEAST_PERCENT   1e-4
 #define MAX_INTERVAL_NS (366 * 86400 * NSEC_PER_SEC)
 
+/* Windows are not needed at the start, and to load them takes half a second. */
+#define WINDOWS_AFTER_NS (3 * NSEC_PER_SEC)
+
 static int parse_rate(const char *text, double most, double *hz)
 {
 	return number_parse_real(text, "", SESSION_MIN_HZ, most, hz) ? -EINVAL : 0;
@@ -161,9 +164,12 @@ static int set_stacks_copy(void *options, const char *text)
 	return 0;
 }
 
+/* A rate that is asked for begins at once. */
 static int set_windows(void *options, const char *text)
 {
 	struct options *o = options;
+
+	o->session.windows.after_ns = 0;
 	return parse_rate_or_off(text, SESSION_WINDOWS_MAX_HZ, &o->session.windows.hz);
 }
 
@@ -359,6 +365,8 @@ void options_init(struct options *o)
 	o->session = session_config_default();
 	o->session.ticks = true;
 	o->session.windows.hz = SESSION_WINDOWS_HZ;
+	o->session.windows.after_ns = WINDOWS_AFTER_NS;
+	o->session.windows.is_patient = true;
 	o->socket = CPI_CONTROL_SOCKET;
 	err = retain_parse(RETAIN_DEFAULT, &o->session.retain, &o->why);
 	assert(!err);

@@ -53,18 +53,12 @@ static int load(struct newprogram *n)
 	return n->link ? 0 : -errno;
 }
 
-static int watch(struct newprogram *n, int epoll_fd)
+static int notices(const struct newprogram *n)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
-
-	ev.data.fd = bpf_map__fd(n->skel->maps.cpi_new_programs);
-	n->ring = ring_buffer__new(ev.data.fd, take_notice, n, NULL);
-	if (!n->ring)
-		return -errno;
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, ev.data.fd, &ev) ? -errno : 0;
+	return bpf_map__fd(n->skel->maps.cpi_new_programs);
 }
 
-int newprogram_open(int epoll_fd, struct newprogram **out)
+int newprogram_open(struct newprogram **out)
 {
 	struct newprogram *n = calloc(1, sizeof(*n));
 	int err;
@@ -73,14 +67,23 @@ int newprogram_open(int epoll_fd, struct newprogram **out)
 		return -ENOMEM;
 	bpf_log_begin();
 	err = load(n);
-	if (!err)
-		err = watch(n, epoll_fd);
+	if (!err) {
+		n->ring = ring_buffer__new(notices(n), take_notice, n, NULL);
+		err = n->ring ? 0 : -errno;
+	}
 	if (err) {
 		newprogram_close(n);
 		return err;
 	}
 	*out = n;
 	return 0;
+}
+
+int newprogram_watch(const struct newprogram *n, int epoll_fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.fd = notices(n) };
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, ev.data.fd, &ev) ? -errno : 0;
 }
 
 void newprogram_close(struct newprogram *n)

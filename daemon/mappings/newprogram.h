@@ -20,10 +20,14 @@
 struct newprogram;
 
 /*
- * Loads the BPF program, and adds its notices to epoll_fd. Returns 0 or -errno, not
- * logged: BPF may not be built in, not allowed, or too old for it (Linux 5.8).
+ * Loads the BPF program, which takes some 50 ms of CPU time. Any thread may call this.
+ * Returns 0 or -errno, not logged: BPF may not be built in, not allowed, or too old for
+ * it (Linux 5.8).
  */
-int newprogram_open(int epoll_fd, struct newprogram **out);
+int newprogram_open(struct newprogram **out);
+
+/* Adds its notices to epoll_fd. Returns 0 or -errno. */
+int newprogram_watch(const struct newprogram *n, int epoll_fd);
 void newprogram_close(struct newprogram *n); /* accepts NULL */
 
 /*

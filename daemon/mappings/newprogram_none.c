@@ -8,10 +8,16 @@
 
 #include "daemon/mappings/newprogram.h"
 
-int newprogram_open(int epoll_fd, struct newprogram **out)
+int newprogram_open(struct newprogram **out)
 {
-	(void)epoll_fd;
 	(void)out;
+	return -EOPNOTSUPP;
+}
+
+int newprogram_watch(const struct newprogram *n, int epoll_fd)
+{
+	(void)n;
+	(void)epoll_fd;
 	return -EOPNOTSUPP;
 }
 

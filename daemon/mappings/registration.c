@@ -22,7 +22,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "daemon/mappings/procscan.h"
-#include "daemon/os/procowner.h"
 #include "daemon/os/procroot.h"
 #include "daemon/os/timed_child.h"
 #include "daemon/procmap/kernel.h"

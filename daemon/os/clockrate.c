@@ -29,6 +29,7 @@
 #define ROUND_HZ   50000000 /* boots should agree on what they measure */
 #define ADD_ROUNDS 50000    /* some 0.3 ms: a time slice has room for it */
 #define WINDOWS    64       /* at most */
+#define AGAIN      6        /* windows, if the rate is known already */
 #define AGREEING   4        /* windows, with the highest */
 #define AGREE      0.01
 #define CREDIBLE   (2.0 / 3) /* of what is announced */
@@ -91,13 +92,13 @@ static int open_counter(void)
 	return perfev_open(&attr, 0, -1);
 }
 
-static double measure(void)
+static double measure(size_t max_windows)
 {
 	const int fd = open_counter();
 	double hz[WINDOWS];
 	size_t nr = 0;
 
-	while (nr < WINDOWS && !clockrate_enough_agree(hz, nr)) {
+	while (nr < max_windows && !clockrate_enough_agree(hz, nr)) {
 		hz[nr] = fd >= 0 ? count_window(fd) : 0;
 		if (!hz[nr] && arch_native.add_in_turn)
 			hz[nr] = add_window();
@@ -121,8 +122,7 @@ static double read_number(const char *path)
 	return n;
 }
 
-/* The rate that the machine says it has; 0: it says none. */
-static double announced(const char *cpuinfo)
+double clockrate_announced(const char *cpuinfo)
 {
 	const char *at = strstr(cpuinfo, "cpu MHz");
 	double khz = read_number("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency");
@@ -141,11 +141,12 @@ double clockrate_choose(double measured_hz, double announced_hz)
 	return measured_hz >= announced_hz * CREDIBLE ? measured_hz : announced_hz;
 }
 
-uint64_t clockrate_read(const char *cpuinfo)
+uint64_t clockrate_read(double announced_hz, uint64_t known_hz)
 {
-	const double hz = clockrate_choose(measure(), announced(cpuinfo));
+	const double hz =
+		clockrate_choose(measure(known_hz ? AGAIN : WINDOWS), announced_hz);
 
-	return (uint64_t)(hz / ROUND_HZ + 0.5) * ROUND_HZ;
+	return clockrate_of_boot(known_hz, (uint64_t)(hz / ROUND_HZ + 0.5) * ROUND_HZ);
 }
 
 uint64_t clockrate_of_boot(uint64_t known_hz, uint64_t measured_hz)

@@ -12,11 +12,15 @@
 /* Rates that differ by less than this fraction count as equal. */
 #define CLOCKRATE_SAME 0.1
 
+/* The rate that the machine says it has; 0: none. cpuinfo: text of /proc/cpuinfo */
+double clockrate_announced(const char *cpuinfo);
+
 /*
- * The clock rate in Hz, 0 where it cannot be found. Takes 2 to 100 ms of CPU time;
- * cpuinfo is the text of /proc/cpuinfo.
+ * Measures the clock rate. Returns it in Hz, 0 if it cannot be found. known_hz is the
+ * rate that an earlier run found in this boot (0: none); it stays unless the rate is
+ * clearly higher. Takes 2 to 100 ms of CPU time, 2 to 12 if a rate is known.
  */
-uint64_t clockrate_read(const char *cpuinfo);
+uint64_t clockrate_read(double announced_hz, uint64_t known_hz);
 
 /*
  * Returns whether enough measurements agree with the highest one. Then that one
@@ -32,9 +36,8 @@ bool clockrate_enough_agree(const double *hz, size_t nr);
 double clockrate_choose(double measured_hz, double announced_hz);
 
 /*
- * Returns known_hz, the rate that an earlier run found in this boot (0: none),
- * unless measured_hz is clearly higher. So all runs of one boot use the same
- * rate.
+ * Returns known_hz (0: none), unless measured_hz is clearly higher. So all runs of one
+ * boot use the same rate.
  */
 uint64_t clockrate_of_boot(uint64_t known_hz, uint64_t measured_hz);
 

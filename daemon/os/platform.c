@@ -73,13 +73,13 @@ void platform_read(struct platform *p)
 	read_line("/proc/sys/kernel/random/boot_id", p->boot_id, sizeof(p->boot_id));
 	file_read_all(AT_FDCWD, "/proc/cpuinfo", 16 << 20, &cpuinfo);
 	find_cpu(buf_str(&cpuinfo), p->cpu, sizeof(p->cpu));
+	p->announced_hz = clockrate_announced(buf_str(&cpuinfo));
 	p->desc = (struct platform_desc){
 		.host = p->host,
 		.arch = p->arch,
 		.cpu = p->cpu,
 		.release = p->release,
 		.boot_id = p->boot_id,
-		.clock_hz = clockrate_read(buf_str(&cpuinfo)),
 		.nr_cpus = sysconf(_SC_NPROCESSORS_ONLN),
 	};
 	buf_fini(&cpuinfo);

@@ -10,9 +10,12 @@
 struct platform {
 	struct platform_desc desc; /* its strings point into this struct */
 	char host[256], arch[65], release[65], cpu[128], boot_id[64];
+	double announced_hz; /* for clockrate_read() */
 };
 
-/* Fills in what can be found out; what cannot is "" or 0. */
+/*
+ * Fills in what can be found out, except desc.clock_hz; what cannot is "" or 0.
+ */
 void platform_read(struct platform *p);
 
 #endif

@@ -201,15 +201,39 @@ static void take_stat(const struct statx *sx, struct stat *out)
 	};
 }
 
-int procroot_peek(pid_t tgid, const char *path, struct stat *st)
+/* An absolute path below our own root needs no descriptor of it. */
+static int find_own(const char *path)
 {
-	int fd, err = 0, root = open_root(tgid);
-	struct statx sx;
+	const struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
+	};
+	int fd;
+
+	if (*path != '/')
+		return -EINVAL;
+	fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+static int find_in_root(pid_t tgid, const char *path)
+{
+	int fd, root = open_root(tgid);
 
 	if (root < 0)
 		return root;
 	fd = find_cached(root, path);
 	close(root);
+	return fd;
+}
+
+int procroot_peek(pid_t tgid, const char *path, struct stat *st)
+{
+	int fd = tgid ? -EINVAL : find_own(path), err = 0;
+	struct statx sx;
+
+	if (fd == -EINVAL || fd == -ENOSYS)
+		fd = find_in_root(tgid, path);
 	if (fd < 0)
 		return fd;
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx))
@@ -218,4 +242,17 @@ int procroot_peek(pid_t tgid, const char *path, struct stat *st)
 		take_stat(&sx, st);
 	close(fd);
 	return err;
+}
+
+/* The owner of /proc/PID is the process's effective user. */
+int procowner_uid(uint32_t tgid, uint32_t *uid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%u", tgid);
+	if (stat(path, &st))
+		return -errno;
+	*uid = st.st_uid;
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * procroot.h - files as another process sees them
+ * procroot.h - files as another process sees them, and its owner
  *
  * These functions open regular files only, in the process's mount namespace and
  * below its root directory, and follow no symbolic link. Opening may block for
@@ -13,6 +13,7 @@
 #define CPI_DAEMON_PROCROOT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -50,5 +51,12 @@ int procroot_peek(pid_t tgid, const char *path, struct stat *st);
  * system calls denies openat2().
  */
 bool procroot_can_peek(void);
+
+/*
+ * Gets the effective user id of a process, as numbered in the initial user
+ * namespace. It only stats /proc/PID, which takes no lock of the process and so
+ * cannot block. Returns 0, or -errno if the process is gone.
+ */
+int procowner_uid(uint32_t tgid, uint32_t *uid);
 
 #endif

@@ -22,7 +22,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "daemon/os/procowner.h"
+#include "daemon/os/procroot.h"
 #include "daemon/os/time_quota.h"
 #include "daemon/os/timed_child_private.h"
 

@@ -512,6 +512,18 @@ bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out)
 	return p;
 }
 
+uint64_t kernel_address_of(const struct kernel *k, const char *name)
+{
+	for (size_t i = 0; i < k->nr; i++) {
+		const struct packed_symbol *p = &k->symbol[i];
+
+		if (k->place[p->place].image == k->image &&
+		    !strcmp(name_of(k, p), name))
+			return p->start;
+	}
+	return 0;
+}
+
 bool kernel_note_miss(struct kernel *k, uint64_t now_ns)
 {
 	uint64_t wait = k->changed ? RELOAD_CHANGED_INTERVAL_NS : RELOAD_INTERVAL_NS;

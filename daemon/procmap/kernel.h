@@ -49,6 +49,12 @@ int kernel_open_recorded(struct images *im, const struct image_source *source,
 bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out);
 
 /*
+ * Returns the address of a function of the kernel itself, by its name; 0 if it is not
+ * known.
+ */
+uint64_t kernel_address_of(const struct kernel *k, const char *name);
+
+/*
  * Notes that a look-up found nothing, which may be due to a module that was loaded
  * later. Returns whether kernel_read_noted() will read kallsyms again: at most once in
  * ten seconds, by now_ns; after kernel_text_changed() at most once a second. Reading

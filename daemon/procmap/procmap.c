@@ -398,6 +398,7 @@ static void begin_earlier(struct procmap *pm, struct process *p, uint64_t when)
 	p->nr_changes++;
 	pm->nr_incomplete -= p->incomplete;
 	p->incomplete = false;
+	p->by_exec = true;
 	p->start_ns = when;
 }
 
@@ -413,6 +414,7 @@ void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t 
 		      inherit_account(pm, old ? old->account : NULL, tgid));
 	if (!p)
 		return;
+	p->by_exec = true;
 	account_note_record(&pm->accounts, p->account);
 	if (old)
 		belong(p, old);

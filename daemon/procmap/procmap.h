@@ -76,6 +76,7 @@ struct process {
 	bool exited;
 	bool superseded; /* a newer incarnation of the tgid exists */
 	bool incomplete; /* mappings are missing since incomplete_ns */
+	bool by_exec;    /* an exec began it, so it has no memory of its parent's */
 	/* how often it was read again and soon became incomplete again */
 	uint8_t nr_mended;
 	uint64_t start_ns;    /* monotonic, as all times here */

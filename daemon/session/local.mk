@@ -4,7 +4,7 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/session/sampler.h daemon/session/session.c \
 	daemon/session/session.h \
 	daemon/session/session_budget.c daemon/session/session_collector.c daemon/session/session_events.c \
-	daemon/session/session_flush.c daemon/session/session_memory.c \
+	daemon/session/session_flush.c daemon/session/session_late.c daemon/session/session_memory.c \
 	daemon/session/session_mend.c daemon/session/session_open.c \
 	daemon/session/session_private.h daemon/session/session_stacks.c \
 	daemon/session/session_status.c

@@ -29,8 +29,6 @@
 #define FORGET_SLACK_NS    NSEC_PER_SEC
 #define IMAGES_SWEEP_ABOVE 4096
 
-#define LATE_MS 50 /* between attempts to open a late sampler */
-
 #define LABELLED_NS (3600 * NSEC_PER_SEC)
 
 #define LAST_NS (10 * NSEC_PER_SEC) /* wait for a lock at the session's end */
@@ -398,8 +396,7 @@ static int earliest(struct session *s, uint64_t now)
 		if (p->ops->wait_ms)
 			ms = sooner(p->ops->wait_ms(p), ms);
 	}
-	if (s->late)
-		ms = sooner(LATE_MS, ms);
+	ms = sooner(session_late_wait_ms(s), ms);
 	if (s->announce && !announce_wakes(s->announce))
 		ms = sooner(ANNOUNCE_MS, ms);
 	return sooner(alert_wait_ms(&s->alert, now), ms);
@@ -459,21 +456,6 @@ static int run_samplers(struct session *s)
 	return ms;
 }
 
-/* Tries to open a sampler that begins while the session is already running. */
-static void open_late(struct session *s)
-{
-	struct sampler *p = s->late;
-	const int err = p ? p->ops->open_late(p) : -EAGAIN;
-
-	if (err == -EAGAIN)
-		return;
-	s->late = NULL;
-	if (err)
-		p->ops->close(p);
-	else
-		s->sampler[s->nr_samplers++] = p;
-}
-
 int session_run(struct session *s)
 {
 	uint64_t now = session_now(s);
@@ -506,7 +488,7 @@ int session_run(struct session *s)
 		session_store(s);
 	session_bound_memory(s);
 	session_budget_run(s);
-	open_late(s);
+	session_late_run(s);
 	ms = run_samplers(s);
 	before = heartbeat_begin(s->cfg.heartbeat, "capturing");
 	if (s->capture && !s->mend.active && s->storing.err != -EBUSY)
@@ -532,8 +514,7 @@ static void close_db(struct session *s)
 
 void session_free(struct session *s)
 {
-	if (s->late)
-		s->late->ops->close(s->late);
+	session_late_end(s);
 	while (s->nr_samplers) { /* windows may use the collector's device */
 		struct sampler *p = s->sampler[--s->nr_samplers];
 

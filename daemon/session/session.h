@@ -48,6 +48,7 @@ struct session_windows_config {
 	 * used so much CPU time. 0: together with the session
 	 */
 	uint64_t after_ns;
+	bool is_patient; /* then a thread of low priority loads their program */
 	bool by_context; /* also keep windows by context, which takes much memory */
 };
 

@@ -110,6 +110,13 @@ static void classify(void *ctx, const struct raw_sample *sample,
 	attribute_classify(&s->attribution, sample, generation, outcome);
 }
 
+static uint64_t find_in_kernel(void *ctx, const char *name)
+{
+	const struct session *s = ctx;
+
+	return kernel_address_of(s->kernel, name);
+}
+
 static int open_collector(struct session *s, int *event)
 {
 	struct collector_config cfg = {
@@ -125,6 +132,7 @@ static int open_collector(struct session *s, int *event)
 		.owner = { .batch = take_batch,
 			   .prepare = prepare,
 			   .classify = classify,
+			   .kernel_address = find_in_kernel,
 			   .ctx = s },
 	};
 

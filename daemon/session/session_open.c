@@ -23,7 +23,7 @@
 #include "daemon/os/arch.h"
 #include "daemon/os/clockrate.h"
 #include "daemon/os/perfev.h"
-#include "daemon/os/procowner.h"
+#include "daemon/os/procroot.h"
 #include "daemon/session/session_private.h"
 #include "daemon/windows/windowexclude.h"
 
@@ -280,6 +280,22 @@ static int start_sideband(struct session *s)
 	return err;
 }
 
+/*
+ * Measurements differ a little between starts. All runs of one boot should use the same
+ * clock rate, so the database's is taken if there is one; and then a few measurements
+ * are enough.
+ */
+static int choose_clock_rate(struct session *s)
+{
+	struct platform *p = &s->platform;
+	uint64_t known_hz;
+	int err = store_clock_rate(s->db, &p->desc, &known_hz);
+
+	if (!err)
+		p->desc.clock_hz = clockrate_read(p->announced_hz, known_hz);
+	return err;
+}
+
 static int open_parts(struct session *s)
 {
 	int err;
@@ -339,19 +355,6 @@ static void start_announce(struct session *s)
 			 err_str(err));
 }
 
-/* Without notices of new programs, mapping events are read more often. */
-static void start_newprogram(struct session *s)
-{
-	int err;
-
-	if (s->cfg.target)
-		return;
-	err = newprogram_open(s->epoll_fd, &s->newprogram);
-	if (err)
-		log_info("session: the kernel does not report new programs: %s",
-			 err_str(err));
-}
-
 /* Prepares to read the kernel's code. The session goes on without it if that fails. */
 static void start_kerneltext(struct session *s)
 {
@@ -374,27 +377,10 @@ static void start_capture(struct session *s)
 	capture_open(&cfg, &s->capture); /* which logs why it cannot */
 }
 
-/*
- * Measurements differ a little between starts. All runs of one boot should use the same
- * clock rate.
- */
-static int choose_clock_rate(struct session *s)
-{
-	uint64_t known_hz;
-	int err = store_clock_rate(s->db, &s->platform.desc, &known_hz);
-
-	if (!err)
-		s->platform.desc.clock_hz =
-			clockrate_of_boot(known_hz, s->platform.desc.clock_hz);
-	return err;
-}
-
 static int begin_run(struct session *s)
 {
 	int err = wallclock_init(&s->wall, s->cfg.clock, s->db);
 
-	if (!err)
-		err = choose_clock_rate(s);
 	if (!err)
 		err = store_begin(s->db, &s->platform.desc, wallclock_now(&s->wall),
 				  &s->store);
@@ -466,11 +452,13 @@ int session_open(const struct session_config *cfg, struct session **out)
 	err = check_system_access(s);
 	if (!err)
 		err = look_at_target(s);
-	if (!err)
-		err = session_parse_events(s);
 	heartbeat_begin(s->cfg.heartbeat, "opening the database");
 	if (!err)
 		err = db_open(s->cfg.db_path, db_mode(cfg), &s->db);
+	if (!err)
+		err = choose_clock_rate(s);
+	if (!err)
+		err = session_parse_events(s);
 	if (!err)
 		err = open_parts(s);
 	heartbeat_begin(s->cfg.heartbeat, "starting");
@@ -496,8 +484,8 @@ int session_open(const struct session_config *cfg, struct session **out)
 	}
 	session_give_back_memory(s);
 	start_announce(s);
-	start_newprogram(s);
 	set_timers(s);
+	session_late_begin(s);
 	session_begin_memory(s);
 	session_budget_begin(s);
 	*out = s;

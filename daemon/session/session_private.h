@@ -161,6 +161,7 @@ struct session {
 	struct sampler *sampler[NR_SAMPLERS]; /* open samplers */
 	int nr_samplers;
 	struct sampler *late; /* a sampler that opens later; NULL: none */
+	struct late_newprogram *late_newprogram; /* NULL: it is not to be opened */
 	struct budget budget;
 	struct session_cost cost;
 	struct session_times times;
@@ -182,6 +183,15 @@ static inline uint64_t session_now(const struct session *s)
  * Sets the rate to session_rate_limit(hz), and computes the periods from this rate.
  */
 void session_take_rate(struct session *s, double hz);
+
+/*
+ * What opens while the session already samples (session_late.c). run() opens what can
+ * be opened now; wait_ms() is the time until the next call, -1 if nothing is left.
+ */
+void session_late_begin(struct session *s);
+void session_late_run(struct session *s);
+int session_late_wait_ms(const struct session *s);
+void session_late_end(struct session *s);
 
 /* Returns freed memory to the system. */
 void session_give_back_memory(struct session *s);

@@ -69,6 +69,7 @@ static struct windowsampler_config make_config(struct session *s,
 		.exclude = s->cfg.windows.exclude,
 		.nr_excluded = s->cfg.windows.nr_excluded,
 		.late = w->late,
+		.is_patient = s->cfg.windows.is_patient,
 	};
 }
 
@@ -82,7 +83,7 @@ static int start(struct session *s, struct windows_sampler *w)
 	return err;
 }
 
-/* If windows are to begin later, opens only their events. Returns whether it did. */
+/* If windows are to begin later, prepares them. Returns whether it did. */
 static bool hold(struct session *s, struct windows_sampler *w)
 {
 	const struct windowsampler_config cfg = make_config(s, w);

@@ -35,8 +35,7 @@ struct windowbpf {
 	struct bpf_grace *grace;
 	struct cpi_window_cpu *cpu;
 	struct cpi_pair_cpu *pair;
-	uint32_t nr_cpus;      /* that there may ever be */
-	uint64_t nr_strangers; /* that there were when it was consumed */
+	uint32_t nr_cpus; /* that there may ever be */
 	void (*take)(void *ctx, const struct cpi_window_record *r);
 	void (*take_pair)(void *ctx, const struct cpi_pair_record *r);
 	void *ctx;
@@ -333,22 +332,6 @@ static void bpf_counts(const struct windowsource *ws, struct cpi_window_counts *
 		cpi_window_add_counts(sum, &wb->cpu[i].counts);
 }
 
-static uint64_t nr_strangers(const struct windowbpf *wb)
-{
-	uint64_t nr = 0;
-
-	for (uint32_t i = 0; i < wb->nr_cpus; i++)
-		nr += wb->cpu[i].counts.strangers;
-	return nr;
-}
-
-static bool bpf_has_strangers(const struct windowsource *ws)
-{
-	const struct windowbpf *wb = bpf_of(ws);
-
-	return nr_strangers(wb) != wb->nr_strangers;
-}
-
 static int bpf_consume(struct windowsource *ws,
 		       void (*take)(void *ctx, const struct cpi_window_record *r),
 		       void *ctx)
@@ -358,7 +341,6 @@ static int bpf_consume(struct windowsource *ws,
 
 	wb->take = take;
 	wb->ctx = ctx;
-	wb->nr_strangers = nr_strangers(wb);
 	nr = ring_buffer__consume(wb->ring);
 	return nr < 0 ? nr : 0;
 }
@@ -402,7 +384,6 @@ const struct windowsource_ops windowsource_bpf = {
 	.synchronize = bpf_synchronize,
 	.consume = bpf_consume,
 	.pairs = bpf_pairs,
-	.has_strangers = bpf_has_strangers,
 	.counts = bpf_counts,
 	.event = bpf_event,
 };

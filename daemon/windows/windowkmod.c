@@ -187,18 +187,6 @@ static struct cpi_window_ring *ring_of(const struct windowkmod *wk, uint32_t cpu
 			(uint64_t)cpu * wk->config.ring_bytes);
 }
 
-static bool has_stranger(const struct cpi_window_ring *ring, uint32_t nr)
-{
-	const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-	uint64_t at = ring->tail;
-
-	for (uint32_t i = 0; i < nr && at != head; i++, at++) {
-		if (ring->record[at & (nr - 1)].process == CPI_WINDOW_PROCESSES)
-			return true;
-	}
-	return false;
-}
-
 /* Both orders pair with the module's (kmod/cpi_follow.c). */
 static void consume_ring(struct cpi_window_ring *ring, uint32_t nr,
 			 void (*take)(void *ctx, const struct cpi_window_record *r),
@@ -223,17 +211,6 @@ static int kmod_consume(struct windowsource *ws,
 	for (uint32_t i = 0; i < wk->config.nr_cpus; i++)
 		consume_ring(ring_of(wk, i), wk->config.nr_records, take, ctx);
 	return 0;
-}
-
-static bool kmod_has_strangers(const struct windowsource *ws)
-{
-	const struct windowkmod *wk = kmod_of(ws);
-
-	for (uint32_t i = 0; i < wk->config.nr_cpus; i++) {
-		if (has_stranger(ring_of(wk, i), wk->config.nr_records))
-			return true;
-	}
-	return false;
 }
 
 static void read_followed(const struct windowsource *ws, struct cpi_kmod_followed *out)
@@ -280,7 +257,6 @@ const struct windowsource_ops windowsource_kmod = {
 	.synchronize = kmod_synchronize,
 	.consume = kmod_consume,
 	.pairs = kmod_pairs,
-	.has_strangers = kmod_has_strangers,
 	.counts = kmod_counts,
 	.event = kmod_event,
 };

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowlate.c - opens the events with a stub program that only makes a tail
- * call; a thread loads the real program, the target of that call
+ * windowlate.c - loads the program in the background (daemon/os/background.h)
  *
- * I1  The thread and the owner share only struct loading. The thread reads its cfg and
- *     writes its result before it takes the lock and sets done; the owner reads the
- *     result after it has seen done under the lock.
- * I2  Whichever of the two ends last frees it: the owner in windowlate_free() if done
- *     is set, otherwise the thread, when it sees that abandoned is set.
+ * With a target, the events are opened at once, with a stub program that only makes a
+ * tail call; the real program becomes the target of that call.
  */
 #include "config.h"
 
@@ -17,14 +13,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/times.h"
+#include "daemon/os/background.h"
 
 struct loading {
 	struct windowsource_config cfg;
@@ -33,62 +27,47 @@ struct loading {
 	struct cpus cpus;
 	struct windowsource *source;
 	int err;
-
-	pthread_mutex_t lock;
-	bool done, abandoned;
 };
 
 struct windowlate {
-	struct loading *loading;
+	struct loading *loading; /* the thread's while it runs */
+	struct background *thread;
 	struct counters *counters;
+	struct translate_child *translator;
+	bool has_target;
 	int targets_fd, gate_fd; /* the tail call's map, and its program; -1 */
 	uint64_t begun_ns;
-	bool loads; /* the thread was started */
 };
 
 /* ---- the thread ---- */
 
-static void loading_free(struct loading *l)
+static void loading_free(void *work)
 {
+	struct loading *l = work;
+
 	if (l->source)
 		l->source->ops->close(l->source);
 	if (l->cfg.pairs_fd >= 0)
 		close(l->cfg.pairs_fd);
-	pthread_mutex_destroy(&l->lock);
 	free(l);
 }
 
-static void *load(void *arg)
+static void load(void *work)
 {
-	struct loading *l = arg;
-	bool abandoned;
+	struct loading *l = work;
 
 	l->err = windowsource_bpf.open(&l->cfg, &l->cpus, &l->source);
-	pthread_mutex_lock(&l->lock);
-	l->done = true;
-	abandoned = l->abandoned;
-	pthread_mutex_unlock(&l->lock);
-	if (abandoned)
-		loading_free(l);
-	return NULL;
 }
 
-/* The signals of this process are for its other threads. */
-static int start_thread(struct loading *l)
+static int start_thread(struct windowlate *wl)
 {
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-	int err;
+	const struct background_work work = { .run = load,
+					      .discard = loading_free,
+					      .work = wl->loading,
+					      .is_urgent =
+						      !wl->loading->cfg.is_patient };
 
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, &attr, load, l);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -err;
+	return background_start(&work, &wl->thread);
 }
 
 static int loading_new(const struct windowsource_config *cfg, const struct cpus *cpus,
@@ -98,7 +77,6 @@ static int loading_new(const struct windowsource_config *cfg, const struct cpus 
 
 	if (!l)
 		return -ENOMEM;
-	pthread_mutex_init(&l->lock, NULL);
 	l->cfg = *cfg;
 	l->event = *cfg->event;
 	l->period = *cfg->period;
@@ -160,6 +138,23 @@ static int open_events(struct windowlate *wl, const struct windowsource_config *
 	return counters_open(&counters, cpus, &wl->counters, &event);
 }
 
+static int hold_events(struct windowlate *wl, const struct windowsource_config *cfg,
+		       const struct cpus *cpus)
+{
+	const int err = load_gate(wl);
+
+	return err ? err : open_events(wl, cfg, cpus);
+}
+
+/*
+ * The helper is started at once, because it needs privileges that a daemon gives up
+ * after its start.
+ */
+static int start_translator(struct windowlate *wl, int epoll_fd)
+{
+	return translate_child_open(epoll_fd, &wl->translator);
+}
+
 int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpus,
 		   struct windowlate **out)
 {
@@ -169,12 +164,12 @@ int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpu
 	if (!wl)
 		return -ENOMEM;
 	wl->targets_fd = wl->gate_fd = -1;
+	wl->has_target = cfg->target.pid >= 0;
 	wl->begun_ns = time_mono_ns();
 	err = loading_new(cfg, cpus, &wl->loading);
 	if (!err)
-		err = load_gate(wl);
-	if (!err)
-		err = open_events(wl, cfg, cpus);
+		err = wl->has_target ? hold_events(wl, cfg, cpus)
+				     : start_translator(wl, cfg->epoll_fd);
 	if (err)
 		windowlate_free(wl);
 	else
@@ -184,18 +179,11 @@ int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpu
 
 void windowlate_free(struct windowlate *wl)
 {
-	bool done = true;
-
 	if (!wl)
 		return;
-	if (wl->loads) {
-		pthread_mutex_lock(&wl->loading->lock);
-		done = wl->loading->done;
-		wl->loading->abandoned = true;
-		pthread_mutex_unlock(&wl->loading->lock);
-	}
-	if (wl->loading && done)
+	if (background_end(wl->thread) && wl->loading)
 		loading_free(wl->loading);
+	translate_child_close(wl->translator);
 	counters_close(wl->counters);
 	if (wl->gate_fd >= 0)
 		close(wl->gate_fd);
@@ -206,21 +194,16 @@ void windowlate_free(struct windowlate *wl)
 
 int windowlate_ready(struct windowlate *wl, uint64_t after_ns)
 {
-	struct loading *l = wl->loading;
-	bool done;
+	const struct loading *l = wl->loading;
 	int err;
 
-	if (!wl->loads) {
+	if (!wl->thread) {
 		if (time_mono_ns() < wl->begun_ns + after_ns)
 			return -EAGAIN;
-		err = start_thread(l);
-		wl->loads = !err;
+		err = start_thread(wl);
 		return err ? err : -EAGAIN;
 	}
-	pthread_mutex_lock(&l->lock);
-	done = l->done;
-	pthread_mutex_unlock(&l->lock);
-	if (!done)
+	if (!background_is_done(wl->thread))
 		return -EAGAIN;
 	return l->err == -EAGAIN ? -ENOBUFS : l->err;
 }
@@ -231,6 +214,19 @@ struct windowsource *windowlate_take(struct windowlate *wl)
 
 	wl->loading->source = NULL;
 	return source;
+}
+
+struct translate_child *windowlate_take_translator(struct windowlate *wl)
+{
+	struct translate_child *translator = wl->translator;
+
+	wl->translator = NULL;
+	return translator;
+}
+
+bool windowlate_holds_events(const struct windowlate *wl)
+{
+	return wl->counters;
 }
 
 int windowlate_start(struct windowlate *wl, int program_fd, struct counters **out)

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowlate.h - windows that begin while the target already runs
+ * windowlate.h - windows that begin while sampling goes on already
  *
- * The kernel needs half a second of CPU time to verify the BPF program, so
- * loading it first would delay the command. Therefore the events are opened
- * first, disabled, with a stub program whose tail call has no target yet. A short
- * command may end before the real program is loaded. What the command forks
- * inherits these events. Later a thread loads the real program and makes it the
- * target of the tail call; then all events are enabled, including inherited ones.
+ * The kernel needs half a second of CPU time to verify the BPF program, so loading it
+ * first would delay a command, and the samples of the whole system. So a thread loads
+ * it later.
+ *
+ * With a target, the events are opened first, disabled, with a stub program whose tail
+ * call has no target yet. A short command may end before the real program is loaded.
+ * What the command forks inherits these events. When the real program is loaded it
+ * becomes the target of the tail call; then all events are enabled, including inherited
+ * ones. Without a target, the events are opened when the program is loaded.
  *
  *	windowlate_new() → windowlate_ready() until it is not -EAGAIN →
- *	windowlate_take() → windowlate_start() → windowlate_free() after the source
+ *	windowlate_take(), windowlate_take_translator() → windowlate_start() if it holds
+ *	events → windowlate_free() after the source
  *
  * If it is freed before the program is loaded, the thread goes on alone and frees what
  * it has; the end of the process ends it at once.
@@ -19,13 +23,15 @@
 #define CPI_DAEMON_WINDOWLATE_H
 
 #include "daemon/collect/counters.h"
+#include "daemon/windows/translate_child.h"
 #include "daemon/windows/windowsource.h"
 
 struct windowlate;
 
 /*
- * Opens the events on the CPUs. Copies what the thread needs of cfg, whose device
- * is -1 and which has no exclusions. Returns 0 or -errno; nothing is logged.
+ * With a target, opens the events on the CPUs; without one, starts cpi-translate.
+ * Copies what the thread needs of cfg, whose device is -1 and which has no exclusions.
+ * Returns 0 or -errno; nothing is logged.
  */
 int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpus,
 		   struct windowlate **out);
@@ -42,6 +48,11 @@ int windowlate_ready(struct windowlate *wl, uint64_t after_ns);
  * and must close it before wl.
  */
 struct windowsource *windowlate_take(struct windowlate *wl);
+
+/* Returns cpi-translate, which the caller then owns; NULL if it was not started. */
+struct translate_child *windowlate_take_translator(struct windowlate *wl);
+
+bool windowlate_holds_events(const struct windowlate *wl);
 
 /*
  * Makes program_fd the target of the tail call and enables the events. On success

@@ -12,10 +12,12 @@
 #include "daemon/windows/windowprocs.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/mappings/procscan.h"
+#include "daemon/os/privileges.h"
 #include "daemon/windows/windowexclude.h"
 
 #define MAX_MISSED 16 /* places that are remembered: they come before other code */
@@ -38,14 +40,17 @@ struct windowprocs {
 	struct windowprocs_config cfg;
 	struct entered entered[CPI_WINDOW_PROCESSES];
 	uint64_t nr_entered;
+	bool reads_all; /* this daemon may read all processes */
 };
 
 struct windowprocs *windowprocs_new(const struct windowprocs_config *cfg)
 {
 	struct windowprocs *wp = calloc(1, sizeof(*wp));
 
-	if (wp)
-		wp->cfg = *cfg;
+	if (!wp)
+		return NULL;
+	wp->cfg = *cfg;
+	wp->reads_all = privileges_have(CAP_SYS_PTRACE);
 	return wp;
 }
 
@@ -314,13 +319,21 @@ static struct process *newest_of(const struct windowprocs *wp, uint32_t tgid)
 /*
  * Whether it has memory that nobody else is to see; one that does not let itself be
  * read is left alone as well. -EBUSY: it may be asked later.
+ *
+ * At an interrupt, such memory shows where the process has mapped it itself
+ * (locked_vm). What it has inherited does not, but after an exec it has inherited
+ * nothing. So only processes that were forked and have not executed a program since
+ * are asked, if this daemon may read all of them.
  */
 static int look_for_secret(const struct windowprocs *wp, const struct process *p,
 			   bool *has_secret)
 {
 	struct timed_child *a = images_timed_child(wp->cfg.attribution->images);
-	int err = procscan_secret(a, (pid_t)p->tgid, (pid_t)p->parent, has_secret);
+	int err;
 
+	if (p->by_exec && wp->reads_all)
+		return 0;
+	err = procscan_secret(a, (pid_t)p->tgid, (pid_t)p->parent, has_secret);
 	if (err == -EBUSY)
 		return err;
 	*has_secret |= err != 0;

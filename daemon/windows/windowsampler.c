@@ -75,6 +75,7 @@ static struct windowsource_config source_config(const struct windowsampler_confi
 		.exclude = cfg->exclude,
 		.nr_excluded = cfg->nr_excluded,
 		.late = cfg->late,
+		.is_patient = cfg->is_patient,
 	};
 }
 
@@ -89,6 +90,8 @@ static int open_source(struct collector *ws, const struct cpus *cpus)
 	if (cfg.late) {
 		ws->source = windowlate_take(cfg.late);
 		ws->source->cfg = cfg;
+		if (!windowlate_holds_events(cfg.late))
+			ws->source->cfg.late = NULL;
 		return 0;
 	}
 	for (int i = 0; i < 2 && err == -EOPNOTSUPP; i++)
@@ -98,8 +101,13 @@ static int open_source(struct collector *ws, const struct cpus *cpus)
 
 static int open_translation(struct collector *ws)
 {
-	const int err = translate_child_open(ws->cfg.epoll_fd, &ws->translator);
+	int err;
 
+	if (ws->cfg.late)
+		ws->translator = windowlate_take_translator(ws->cfg.late);
+	if (ws->translator)
+		return 0;
+	err = translate_child_open(ws->cfg.epoll_fd, &ws->translator);
 	if (err)
 		log_warn("windows: not available: cpi-translate cannot be started: %s",
 			 err_str(err));
@@ -593,11 +601,14 @@ static bool is_due(struct collector *ws)
 	return !windowsampler_wait_ms(ws);
 }
 
-/* What wakes the daemon for somebody new does so until it is read. */
+/*
+ * The ring wakes the daemon when somebody new is in it, and then until it is empty:
+ * also for later records, for which it would not wake. So it is emptied each time,
+ * which takes no system call.
+ */
 void windowsampler_run(struct collector *ws)
 {
-	if (ws->source->ops->has_strangers(ws->source))
-		ws->source->ops->consume(ws->source, take_record, ws);
+	ws->source->ops->consume(ws->source, take_record, ws);
 	windowpages_run(ws->pages);
 }
 

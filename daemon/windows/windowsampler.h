@@ -28,6 +28,7 @@ struct windowsampler_config {
 	const char *const *exclude;       /* windowexclude.h; the owner's */
 	int nr_excluded;
 	struct windowlate *late; /* the caller's; NULL: open() loads the program */
+	bool is_patient;         /* struct windowsource_config */
 };
 
 /*
@@ -37,7 +38,7 @@ int windowsampler_open(const struct windowsampler_config *cfg, const struct cpus
 		       struct collector **out);
 
 /*
- * Call this first if windows are to begin while the target already runs; it calls
+ * Call this first if windows are to begin while sampling already goes on; it calls
  * windowlate_new(). When *out is ready, pass it to windowsampler_open(). Returns
  * 0; -EOPNOTSUPP if the kernel module makes windows, or if anything is excluded: call
  * windowsampler_open() at once then; or -errno.

@@ -28,6 +28,7 @@ struct windowsource_config {
 	const char *const *exclude; /* windowexclude.h: the cgroups */
 	int nr_excluded;
 	struct windowlate *late; /* holds the opened events; NULL: start() opens them */
+	bool is_patient;         /* windowlate loads the program at a low priority */
 };
 
 struct windowsource {
@@ -65,7 +66,10 @@ struct windowsource_ops {
 	 * ended. Later ones see all earlier writes. Returns 0 or -errno.
 	 */
 	int (*synchronize)(const struct windowsource *ws);
-	/* Calls take with each record. 0 or -errno. */
+	/*
+	 * Calls take with each record. 0 or -errno. Makes no system call, because each
+	 * turn of the daemon's loop calls it.
+	 */
 	int (*consume)(struct windowsource *ws,
 		       void (*take)(void *ctx, const struct cpi_window_record *r),
 		       void *ctx);
@@ -76,11 +80,6 @@ struct windowsource_ops {
 	int (*pairs)(struct windowsource *ws,
 		     void (*take)(void *ctx, const struct cpi_pair_record *r),
 		     void *ctx, struct cpi_pair_counts *sum);
-	/*
-	 * Whether there are unread records of unknown processes. Makes no system call,
-	 * because each turn of the daemon's loop calls it.
-	 */
-	bool (*has_strangers)(const struct windowsource *ws);
 	void (*counts)(const struct windowsource *ws, struct cpi_window_counts *sum);
 	/* Sets only the event's count and times in out. */
 	void (*event)(const struct windowsource *ws, struct collector_counts *out);

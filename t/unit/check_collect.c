@@ -233,6 +233,10 @@ START_TEST(kernel_addresses_get_symbols)
 		ck_assert_uint_eq(captured.end, s.end);
 		ck_assert_int_eq(kernel_capture(k, s.image, offset, &captured), 0);
 	}
+	ck_assert_uint_eq(kernel_address_of(k, "do_more"), 0xffffffff81000300);
+	ck_assert_uint_eq(kernel_address_of(k, "do_less"), 0);
+	/* not of the kernel itself */
+	ck_assert_uint_eq(kernel_address_of(k, "bpf_prog_6deef7357e7b4530_x"), 0);
 	kernel_close(k);
 	images_free(im);
 	free(text);

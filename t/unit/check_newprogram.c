@@ -116,7 +116,8 @@ START_TEST(each_new_or_changed_program_is_told_once)
 
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/program", folder);
-	ck_assert_int_eq(newprogram_open(epoll_fd, &n), 0);
+	ck_assert_int_eq(newprogram_open(&n), 0);
+	ck_assert_int_eq(newprogram_watch(n, epoll_fd), 0);
 	replace(path);
 	wait_quiet();
 	run(path);
@@ -149,15 +150,13 @@ static Suite *make_suite(void)
 /* Where programs may not be loaded there is nothing to test. */
 static Suite *suite_or_skip(void)
 {
-	const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	struct newprogram *n;
 
-	if (newprogram_open(epoll_fd, &n)) {
+	if (newprogram_open(&n)) {
 		puts("1..0 # SKIP needs CAP_BPF and CAP_PERFMON");
 		exit(EXIT_SUCCESS);
 	}
 	newprogram_close(n);
-	close(epoll_fd);
 	return make_suite();
 }
 

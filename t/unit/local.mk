@@ -453,6 +453,11 @@ t_unit_check_outbox_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_outbox_LDADD = $(COLLECT_LDADD)
 
 # The clock rate.
+check_PROGRAMS += t/unit/check_background
+QUICK_TESTS += t/unit/check_background
+t_unit_check_background_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_background_LDADD = daemon/libdaemon.a $(UNIT_LDADD)
+
 check_PROGRAMS += t/unit/check_clockrate
 QUICK_TESTS += t/unit/check_clockrate
 t_unit_check_clockrate_CFLAGS = $(UNIT_CFLAGS)
