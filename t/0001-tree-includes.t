@@ -79,10 +79,11 @@ move profile core query
 clickhouse profile core query /service
 '
 report_rooms='
-select /analysis/freq /analysis/image /analysis/isa /db/clickhouse /db/core /db/move decode/elfid.h
+cache /analysis/image decode/elfid.h
+select cache /analysis/freq /analysis/image /analysis/isa /db/clickhouse /db/core /db/move decode/elfid.h
 profile select /analysis/freq
 calls select profile /analysis/calls /analysis/image
-explain select profile calls /analysis/blame /analysis/explain /analysis/freq /analysis/isa /analysis/trace /analysis/windows /decode
+explain cache select profile calls /analysis/blame /analysis/explain /analysis/freq /analysis/isa /analysis/trace /analysis/windows /decode
 compare select profile calls explain /analysis/compare /analysis/freq /analysis/math
 fleet report/profile/prof.h /analysis/compare /db/clickhouse
 feedback select explain /analysis/feedback decode/elfid.h

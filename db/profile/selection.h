@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "db/profile/context.h"
 #include "db/profile/model.h"
 
@@ -40,6 +41,24 @@ struct query_epochs {
 };
 
 /*
+ * Keeps what queries have added up, for later runs (db/query/kept_sums.h). load()
+ * appends what was saved under the key, and returns 0 or -errno; every failure of
+ * either only costs time. limit() is called after the last save().
+ */
+struct query_keep_key {
+	uint64_t hash[2];
+};
+
+struct query_keeper {
+	int (*load)(const struct query_keeper *k, const struct query_keep_key *key,
+		    struct buf *out);
+	void (*save)(const struct query_keeper *k, const struct query_keep_key *key,
+		     const void *data, size_t size);
+	void (*limit)(const struct query_keeper *k);
+	uint64_t device, inode; /* of the database */
+};
+
+/*
  * NULL fields do not restrict. Globs are those of fnmatch(3) without flags. A
  * restriction by a kind selects only contexts that have a value of this kind. Queries
  * return -CPI_EEMPTY if the epochs have no profiles by a kind that is restricted or in
@@ -68,6 +87,7 @@ struct query_selection {
 	bool unknown;
 	/* Returns only the total of each profile, at offset 0, and reads no blob. */
 	bool totals;
+	const struct query_keeper *keeper; /* NULL: nothing is kept between runs */
 };
 
 /* The sum of 1 << kind for each kind that is restricted. */

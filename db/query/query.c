@@ -23,6 +23,7 @@
 #include "db/core/rows.h"
 #include "db/core/sql.h"
 #include "db/query/contexts.h"
+#include "db/query/kept_sums.h"
 #include "db/query/places.h"
 #include "db/query/scope.h"
 
@@ -75,6 +76,7 @@ struct handing {
 	const struct query_selection *sel;
 	sqlite3_stmt *st; /* selects the blobs of a place */
 	struct places places;
+	struct kept_sums *kept; /* NULL: none */
 	query_profile_fn fn;
 	void *ctx;
 };
@@ -101,6 +103,64 @@ static int name_context(const struct handing *d, int64_t context, char **out)
 	return err;
 }
 
+static int add_places(const struct handing *d, const struct query_profile *row,
+		      const struct profile_place *place, size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++)
+		err = d->sel->totals ? add_total(row, &place[i])
+				     : read_place(d->st, row, &place[i]);
+	return err;
+}
+
+/* Adds up places of one block of epochs, and has their sum kept. */
+static int add_new_sum(const struct handing *d, const struct query_profile *row,
+		       const struct kept_row *kept)
+{
+	struct query_profile sum = *row;
+	int err;
+
+	sum.profile = profile_new();
+	if (!sum.profile)
+		return -ENOMEM;
+	err = add_places(d, &sum, kept->place, kept->nr);
+	if (!err) {
+		kept_sums_put(d->kept, kept, sum.profile);
+		err = profile_merge(row->profile, sum.profile);
+	}
+	profile_free(sum.profile);
+	return err;
+}
+
+/*
+ * Adds up the places of one row, where possible by sums of an earlier run. Returns
+ * -ESTALE if one of these is damaged.
+ */
+static int add_up(const struct handing *d, const struct query_profile *row,
+		  const struct profile_place *place, size_t nr)
+{
+	size_t n;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i += n) {
+		struct kept_row kept = { &row->image, row->stream, &place[i], 0 };
+
+		n = kept.nr = kept_sums_run(d->kept, &place[i], nr - i);
+		if (!n) {
+			n = 1;
+			err = add_places(d, row, &place[i], n);
+			continue;
+		}
+		err = kept_sums_get(d->kept, &kept, row->profile);
+		if (err == -ENOENT)
+			err = add_new_sum(d, row, &kept);
+		else if (err && err != -ENOMEM)
+			err = -ESTALE;
+	}
+	return err;
+}
+
 /* Adds up the nr places of one row, and calls fn. */
 static int hand_out(const struct handing *d, const struct profile_place *place,
 		    size_t nr)
@@ -111,9 +171,14 @@ static int hand_out(const struct handing *d, const struct profile_place *place,
 	char *context = NULL;
 	int err = row.profile ? name_context(d, place->context, &context) : -ENOMEM;
 
-	for (size_t i = 0; !err && i < nr; i++)
-		err = d->sel->totals ? add_total(&row, &place[i])
-				     : read_place(d->st, &row, &place[i]);
+	if (!err)
+		err = add_up(d, &row, place, nr);
+	if (err == -ESTALE) {
+		kept_sums_forget(d->kept);
+		profile_free(row.profile);
+		row.profile = profile_new();
+		err = row.profile ? add_up(d, &row, place, nr) : -ENOMEM;
+	}
 	row.context = context;
 	if (!err)
 		err = d->fn(d->ctx, &row);
@@ -179,9 +244,12 @@ int query_profiles(struct db *db, const struct query_selection *sel,
 	if (!err)
 		err = sql_prepare(d.h, sql, &d.st);
 	if (!err)
+		err = kept_sums_open(sel, &d.kept);
+	if (!err)
 		err = hand_out_all(&d, progress);
 	if (!err)
 		err = rows_check_whole(d.h, scope.epochs.data);
+	kept_sums_close(d.kept, !err);
 	sqlite3_finalize(d.st);
 	places_fini(&d.places);
 	query_scope_fini(&scope);

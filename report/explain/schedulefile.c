@@ -16,7 +16,7 @@
 #include "analysis/isa/isa_kept.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "report/select/cachefile.h"
+#include "report/cache/cachefile.h"
 
 #define MAX_CPU     32
 #define NAME_PREFIX "schedules-"

@@ -27,7 +27,8 @@
 #include "db/core/captures.h"
 #include "db/profile/pack.h"
 #include "decode/elfid.h"
-#include "report/select/symbolfile.h"
+#include "report/cache/symbolfile.h"
+#include "report/cache/verified.h"
 
 #define MAX_OPEN 8 /* unless more are asked for */
 
@@ -49,7 +50,8 @@ struct image_cache {
 	enum image_warnings warn;
 	uint64_t clock;
 	struct image_search search;
-	bool symbols_written;  /* for symbolfile_limit() */
+	bool symbols_written; /* for symbolfile_limit() */
+	struct verified *verified;
 	struct remote *remote; /* NULL: no server is asked */
 };
 
@@ -60,6 +62,11 @@ struct image_cache *image_cache_new(struct db *db, enum machine machine,
 
 	if (!cache)
 		return NULL;
+	cache->verified = verified_open();
+	if (!cache->verified) {
+		free(cache);
+		return NULL;
+	}
 	cache->db = db;
 	cache->machine = machine;
 	cache->warn = warn;
@@ -118,6 +125,7 @@ void image_cache_free(struct image_cache *cache)
 	remote_close(cache->remote);
 	if (cache->symbols_written)
 		symbolfile_limit();
+	verified_close(cache->verified);
 	free(cache);
 }
 
@@ -277,22 +285,32 @@ static bool is_unverified(const struct image_desc *desc)
 }
 
 /* Checks the file's content hash; build id and name are not enough. */
-static int check_content(const struct image_desc *desc, int fd)
+static int check_content(const struct image_cache *cache, const struct image_desc *desc,
+			 int fd)
 {
 	struct elfid id;
-	int err = desc->has_content ? elfid_read(fd, &id) : 0;
+	struct stat st;
+	int err;
 
-	if (err || !desc->has_content)
-		return err;
-	return memcmp(id.content, desc->content, sizeof(id.content)) ? -CPI_EMISMATCH
-								     : 0;
+	if (!desc->has_content)
+		return 0;
+	if (fstat(fd, &st))
+		return -errno;
+	if (verified_knows(cache->verified, &st, desc->content))
+		return 0;
+	err = elfid_read(fd, &id);
+	if (!err && memcmp(id.content, desc->content, sizeof(id.content)) != 0)
+		err = -CPI_EMISMATCH;
+	if (!err)
+		verified_note(cache->verified, &st, desc->content, time_real_ns());
+	return err;
 }
 
 /* Opens an image from fd, and closes fd. fd may be an error. */
 static int open_fd(struct image_cache *cache, const struct image_desc *desc, int fd,
 		   struct image **out)
 {
-	int err = fd < 0 ? fd : check_content(desc, fd);
+	int err = fd < 0 ? fd : check_content(cache, desc, fd);
 
 	if (!err)
 		return image_open_searching(desc, fd, desc->name, &cache->search, out);

@@ -2,8 +2,6 @@
 report_libreport_a_SOURCES += \
 	report/select/attribution.c report/select/attribution.h \
 	report/select/brief.c report/select/brief.h \
-	report/select/cachefile.c report/select/cachefile.h \
-	report/select/symbolfile.c report/select/symbolfile.h \
 	report/select/cgroupname.c report/select/cgroupname.h \
 	report/select/content.c report/select/content.h \
 	report/select/client.c report/select/client.h \

@@ -32,6 +32,7 @@
 #include "report/select/epochspec.h"
 #include "report/select/freshness.h"
 #include "report/select/select_command.h"
+#include "report/cache/sumfile.h"
 
 #define SOME_HOSTS  5 /* in a line */
 #define RELEASE     "release:"
@@ -535,6 +536,8 @@ static int open_epochs(const struct select_request *req, const char *spec,
 		(struct query_selection){ .epochs = &sel->epochs, .event = req->event };
 	select_context(req, &sel->query);
 	sel->query.image = sel->image_glob;
+	if (!sel->dbs && !sumfile_keeper(db_path(sel->db), &sel->keeper))
+		sel->query.keeper = &sel->keeper;
 	err = find_epochs(req, sel->dbs ? "all" : spec, how, sel);
 	if (!err && how != SELECT_EPOCHS)
 		err = find_totals(req, sel);

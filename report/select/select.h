@@ -52,6 +52,7 @@ struct selection {
 	bool verbose;                 /* as in the request */
 	struct query_selection query; /* for query_profiles() and the like */
 	char *image_glob;             /* used by query */
+	struct query_keeper keeper;   /* likewise */
 };
 
 /*

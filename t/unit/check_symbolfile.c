@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "report/select/symbolfile.h"
+#include "report/cache/symbolfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "analysis/image/symtab.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "report/select/cachefile.h"
+#include "report/cache/cachefile.h"
 #include "t/unit/unit.h"
 
 #define MANY 300 /* entries */

@@ -100,7 +100,7 @@ t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_edges t/unit/check_profile t/unit/check_codec t/unit/check_store \
 	t/unit/check_copy t/unit/check_db t/unit/check_db_faults t/unit/check_db_torn t/unit/check_db_root t/unit/check_plans \
-	t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock t/unit/check_retain_killed \
+	t/unit/check_kept_sums t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock t/unit/check_retain_killed \
 	t/unit/check_rollup t/unit/check_stacks t/unit/check_stacktree \
 	t/unit/check_stream_account \
 	t/unit/check_window_rows t/unit/check_windows
@@ -248,6 +248,8 @@ t_unit_check_db_root_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_root_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_copy_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_copy_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_kept_sums_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_kept_sums_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_query_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
 # analysis/

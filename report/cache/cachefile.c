@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "report/select/cachefile.h"
+#include "report/cache/cachefile.h"
 
 #include <dirent.h>
 #include <errno.h>

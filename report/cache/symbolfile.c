@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "report/select/symbolfile.h"
+#include "report/cache/symbolfile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "report/select/cachefile.h"
+#include "report/cache/cachefile.h"
 
 #define NAME_PREFIX "symbols-"
 #define MAX_SIZE    (16u << 20) /* of a file */
