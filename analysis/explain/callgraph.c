@@ -7,10 +7,6 @@
  * Procedures are also entered from other images and by unknown calls. So only a share
  * of a procedure's entries counts: those that windows saw coming from procedures that
  * were added.
- *
- * Windows compare procedures with each other, but not with the time that anything
- * takes. So if the image has most of the program's time, all of its procedures get one
- * factor more, from what is known of their scales (scale.h).
  */
 #include "config.h"
 
@@ -23,12 +19,10 @@
 #include <string.h>
 
 #include "analysis/math/callscale.h"
-#include "analysis/math/weighted.h"
 #include "analysis/windows/block_counts.h"
 #include "base/err.h"
 
 #define SCALE 0.35 /* deviation of the logarithm of a procedure's factor */
-#define MOST  0.8  /* share of the time that decides the factor of all procedures */
 #define ENTRIES                                                              \
 	4 /* windows that must see a procedure entered before calls scale it \
 	   */
@@ -43,7 +37,6 @@ struct procedure {
 			      entered */
 	double from_known; /* ... from procedures that were added */
 	double factor;
-	double *density; /* of the scale, by its own evidence; or NULL */
 };
 
 /* A call, or a jump that leaves. */
@@ -56,8 +49,6 @@ struct site {
 
 struct callgraph {
 	struct buf procedures, sites;
-	struct arena arena; /* of densities */
-	double share;       /* of the program's time that is in the image */
 	bool sorted;
 };
 
@@ -73,11 +64,7 @@ static size_t nr_procedures(const struct callgraph *g)
 
 struct callgraph *callgraph_new(void)
 {
-	struct callgraph *g = calloc(1, sizeof(*g));
-
-	if (g)
-		arena_init(&g->arena, 0);
-	return g;
+	return calloc(1, sizeof(struct callgraph));
 }
 
 void callgraph_free(struct callgraph *g)
@@ -86,7 +73,6 @@ void callgraph_free(struct callgraph *g)
 		return;
 	buf_fini(&g->procedures);
 	buf_fini(&g->sites);
-	arena_fini(&g->arena);
 	free(g);
 }
 
@@ -232,13 +218,6 @@ static int add_procedure(struct callgraph_adder *a, const struct explained *x,
 	if (p.passed > 0)
 		p.seen = window_weights_worth(w->weights, w->image, p.start) *
 			 p.passed / passed.block[0];
-	a->graph->share = window_weights_share(w->weights, w->image);
-	if (a->freq->density) {
-		p.density = arena_array(&a->graph->arena, SCALE_POINTS, sizeof(double));
-		if (!p.density)
-			return -ENOMEM;
-		memcpy(p.density, a->freq->density, SCALE_POINTS * sizeof(double));
-	}
 	buf_put(&a->graph->procedures, &p, sizeof(p));
 	return a->graph->procedures.err ? a->graph->procedures.err
 					: a->graph->sites.err;
@@ -341,46 +320,6 @@ static int solve_factors(struct callgraph *g, struct arena *arena)
 	return err;
 }
 
-/* The additional factor that one procedure alone would have; its samples as weight. */
-static int find_wish(const struct procedure *p, struct arena *arena,
-		     struct weighted_value *out)
-{
-	struct freq_interval i = { 0, 1, INFINITY };
-	int err = p->density ? scale_interval(p->density, arena, &i) : 0;
-
-	*out = (struct weighted_value){
-		fmin(fmax(p->factor, i.low), i.high) / p->factor, p->samples
-	};
-	return err;
-}
-
-/*
- * Windows compare procedures well, so all get one factor more: what half of the time
- * agrees with. Other images would need the same, so that is left out if a part of the
- * program's time is there.
- */
-static int join_scales(struct callgraph *g, struct arena *arena)
-{
-	const size_t nr = nr_procedures(g);
-	struct weighted_value *wish;
-	double factor;
-	int err = 0;
-
-	if (g->share < MOST)
-		return 0;
-	wish = arena_array(arena, nr, sizeof(*wish));
-	if (!wish)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr && !err; i++)
-		err = find_wish(&procedures(g)[i], arena, &wish[i]);
-	if (err)
-		return err;
-	factor = weighted_quantile(wish, nr, 0.5);
-	for (size_t i = 0; i < nr; i++)
-		procedures(g)[i].factor *= factor;
-	return 0;
-}
-
 int callgraph_solve(struct callgraph *g)
 {
 	struct arena arena;
@@ -390,8 +329,6 @@ int callgraph_solve(struct callgraph *g)
 		return 0;
 	arena_init(&arena, 0);
 	err = solve_factors(g, &arena);
-	if (!err)
-		err = join_scales(g, &arena);
 	arena_fini(&arena);
 	return err;
 }

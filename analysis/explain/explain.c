@@ -364,10 +364,6 @@ static int find_scale(struct analysis_run *x)
 		err = scale_find(&in, x->arena, &scale);
 	if (err)
 		return err;
-	if (x->in->shape_only) {
-		x->freq->density = scale->evident ? scale->density : NULL;
-		return 0;
-	}
 	return freq_take_scale(x->freq, x->cfg, scale, x->arena);
 }
 
@@ -541,7 +537,7 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 		err = estimate_freq(&x);
 	if (!err)
 		err = take_branch_stacks(&x);
-	if (!err)
+	if (!err && !in->shape_only)
 		err = find_scale(&x);
 	if (!err && !in->shape_only)
 		err = find_blamed(&x);

@@ -70,12 +70,7 @@ struct freq {
 	enum confidence *shape; /* by block: confidence within the procedure */
 	enum confidence *edge_shape;
 	enum confidence scale; /* confidence across procedures */
-	/*
-	 * Log density of the procedure's factor, from its evidence alone, on the grid
-	 * of scale.h; NULL: there is no evidence.
-	 */
-	const double *density;
-	int *class; /* equivalence class of each block */
+	int *class;            /* equivalence class of each block */
 	int *edge_class;
 	int nr_classes;
 	bool windows;     /* windows contributed */

@@ -72,7 +72,6 @@ int freq_take_scale(struct freq *f, const struct cfg *cfg, const struct scale *s
 			  scale->edge_measured[e] ? 0 : f->edge_sd[e], &edge[e]);
 	f->block_range = block;
 	f->edge_range = edge;
-	f->density = scale->evident ? scale->density : NULL;
 	return 0;
 }
 

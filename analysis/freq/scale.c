@@ -35,7 +35,6 @@
 #define HIGH    0.95
 #define OPEN    1.0  /* a quantile so near to the grid's end is no bound */
 #define PROGRAM 0.5  /* deviation of the factor that all code of a program shares */
-#define SURE    0.1  /* of code that windows compare best with other code */
 #define WIDEST  4.0  /* deviation of a tie that ties nothing */
 #define PASSES  4.0  /* windows that must pass from one unit to another to tie them */
 #define TIED    0.35 /* deviation between the factors of units that windows tie */
@@ -162,7 +161,11 @@ static void convolve(const double *p, const double *weight, int nr, lanes *out)
 	*out = sum;
 }
 
-int scale_widen(double *density, double sd, struct arena *arena)
+/*
+ * Convolves a log density with a normal distribution of this deviation: makes it that
+ * of a second factor whose logarithm differs from the first by this deviation.
+ */
+static int widen_density(double *density, double sd, struct arena *arena)
 {
 	const int reach = (int)ceil(3.5 * fmin(sd, WIDEST) / SCALE_STEP);
 	double *p, *weight, most, all = 0;
@@ -483,7 +486,7 @@ static int tell_unit(struct scale_run *s, struct scale_class *c)
 		return -ENOMEM;
 	bound_class(s, u, c);
 	memcpy(c->message, c->density, SCALE_POINTS * sizeof(double));
-	err = scale_widen(c->message, shape_error(s, c->block), s->arena);
+	err = widen_density(c->message, shape_error(s, c->block), s->arena);
 	add_density(u->density, c->message, 1);
 	u->evident = true;
 	return err;
@@ -543,7 +546,7 @@ static int send_up(struct scale_run *s)
 		if (!unit->message)
 			return -ENOMEM;
 		memcpy(unit->message, unit->density, SCALE_POINTS * sizeof(double));
-		err = scale_widen(unit->message, tie_of(s, unit), s->arena);
+		err = widen_density(unit->message, tie_of(s, unit), s->arena);
 		add_density(sum, unit->message, 1);
 	}
 	return err;
@@ -580,18 +583,6 @@ static struct freq_interval interval_of(double *density)
 				       high > end - OPEN ? INFINITY : exp(high) };
 }
 
-int scale_interval(const double *density, struct arena *arena,
-		   struct freq_interval *out)
-{
-	double *copy = arena_array(arena, SCALE_POINTS, sizeof(*copy));
-
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, density, SCALE_POINTS * sizeof(*copy));
-	*out = interval_of(copy);
-	return 0;
-}
-
 /*
  * Whether windows compare the unit with the rest of the program. If a window leads from
  * the unit to other code, that says more about its executions than static costs do.
@@ -625,7 +616,7 @@ static int find_class(struct scale_run *s, struct scale_class *c, const double *
 		return -ENOMEM;
 	memcpy(density, unit, SCALE_POINTS * sizeof(double));
 	add_density(density, c->message, -1);
-	err = scale_widen(density, shape_error(s, c->block), s->arena);
+	err = widen_density(density, shape_error(s, c->block), s->arena);
 	add_density(density, c->density, 1);
 	if (!err)
 		c->factor = keep_likely(s, &s->unit[s->unit_of[c->block]],
@@ -645,7 +636,7 @@ static int find_tied(struct scale_run *s, const struct scale_unit *u, double *de
 	if (make_density(s, &near))
 		return -ENOMEM;
 	add_density(near, density, 1);
-	add_value(near, 0, 0, 0, hypot(u->tie, SURE));
+	add_value(near, 0, 0, 0, hypot(u->tie, EDGE));
 	add_value(density, 0, 0, 0, hypot(u->tie, PROGRAM));
 	*out = interval_of(density);
 	out->likely = interval_of(near).likely;
@@ -669,7 +660,7 @@ static int find_factor(struct scale_run *s, int unit, struct freq_interval *out)
 	add_density(density, s->out->density, 1);
 	if (u->evident)
 		add_density(density, u->message, -1);
-	err = scale_widen(density, tie_of(s, u), s->arena);
+	err = widen_density(density, tie_of(s, u), s->arena);
 	if (u->evident)
 		add_density(density, u->density, 1);
 	for (int c = 0; c < s->nr_classes && !err; c++) {

@@ -156,15 +156,4 @@ struct scale {
  */
 int scale_find(const struct scale_input *in, struct arena *arena, struct scale **out);
 
-/* The median of a log density, and its quantiles of 5 % and 95 %. 0, -ENOMEM. */
-int scale_interval(const double *density, struct arena *arena,
-		   struct freq_interval *out);
-
-/*
- * Convolves a log density with a normal distribution of this deviation, in place. The
- * result is the log density of a second factor whose logarithm differs from the first
- * by this deviation. 0, -ENOMEM.
- */
-int scale_widen(double *density, double sd, struct arena *arena);
-
 #endif

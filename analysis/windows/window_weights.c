@@ -717,17 +717,3 @@ double window_weights_fast(const struct window_weights *ww)
 {
 	return ww->fast;
 }
-
-double window_weights_share(const struct window_weights *ww, uint32_t image)
-{
-	double time = 0, all = 0;
-
-	for (size_t p = 0; p < ww->nr_pieces; p++) {
-		const double passed = ww->piece[p].passed > 0 ? ww->piece[p].time : 0;
-
-		all += passed;
-		if (ww->piece[p].place >> OFFSET_BITS == image)
-			time += passed;
-	}
-	return all > 0 ? time / all : 0;
-}

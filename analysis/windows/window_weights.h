@@ -96,7 +96,4 @@ double window_weights_time_per_insn(const struct window_weights *ww);
  */
 double window_weights_fast(const struct window_weights *ww);
 
-/* The share of an image in the time of all code in the windows. */
-double window_weights_share(const struct window_weights *ww, uint32_t image);
-
 #endif
