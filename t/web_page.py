@@ -822,13 +822,13 @@ def check_axe(page):
     for dark, narrow in ((False, False), (True, False), (False, True), (True, True)):
         page.scheme(dark)
         page.resize(390 if narrow else 1280, 844 if narrow else 800)
-        for view in VIEWS:
-            page.open(f"{RANGE}&view={view}&{SIDES}" + (f"&proc={quote(PROCEDURE)}&image={quote(IMAGE)}"
-                                                        if view == "why" else ""))
+        for view, form in [(v, f) for v in VIEWS for f in ("", "&table=1")] + [("where", "&heat=1"), ("why", "&graph=1")]:
+            page.open(f"{RANGE}&view={view}&{SIDES}{form}" + (f"&proc={quote(PROCEDURE)}&image={quote(IMAGE)}"
+                                                              if view == "why" else ""))
             page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": source})
             report = page.driver.execute_async_script(
                 "const done = arguments[0]; axe.run(document).then(r => done(r.violations))")
-            found += [f"{view} {v['impact']} {v['id']}: {v['nodes'][0]['html'][:200]}" for v in report
+            found += [f"{view}{form} {v['impact']} {v['id']}: {v['nodes'][0]['html'][:200]}" for v in report
                       if v["impact"] in ("serious", "critical")]
     page.scheme(False)
     page.resize(1280, 800)

@@ -50,7 +50,8 @@ export function createTimePane(ctx) {
   const marksIn = v => line.marks.filter(m => m.at >= v.from && m.at < v.to).map(m => plain(m.name));
 
   function tableOf() {
-    return el("div", { class: "scroll timetable" }, el("table", { "aria-label": "Time line" },
+    return el("div", { class: "scroll timetable", tabindex: 0, role: "region", "aria-label": "Time line as a table" },
+      el("table", { "aria-label": "Time line" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "from (UTC)"),
         line.areas.map(a => el("th", { scope: "col", class: "r" }, plain(base(a.name)),
           el("span", { class: "unit" }, " CPUs"))),
