@@ -13,7 +13,8 @@ aarch64_find
 plan 7
 
 aarch64_build machine "$srcdir"/t/aarch64_machine.c "$srcdir"/daemon/windows/translate_check.c \
-	"$srcdir"/analysis/translate/translate.c "$srcdir"/analysis/translate/translate_uop.c \
+	"$srcdir"/analysis/translate/translate.c "$srcdir"/analysis/translate/translate_lead.c \
+	"$srcdir"/analysis/translate/translate_uop.c \
 	"$srcdir"/analysis/translate/translate_aarch64*.c
 ok $? 'the translator is built for AArch64'
 

@@ -44,7 +44,8 @@ if UNWIND
 FUZZED_C += analysis/unwind/unwind.c analysis/unwind/unwindtables.c
 endif
 if ZYDIS
-FUZZED_C += analysis/translate/translate.c analysis/translate/translate_uop.c \
+FUZZED_C += analysis/translate/translate.c analysis/translate/translate_lead.c \
+	analysis/translate/translate_uop.c \
 	$(TRANSLATE_AARCH64) $(TRANSLATE_X86_64) analysis/windows/codepack.c \
 	analysis/windows/walk.c daemon/windows/translate_check.c
 endif

@@ -192,6 +192,19 @@ static int first_in(const uint8_t code[CPI_CODE_PAGE], unsigned int offset)
 	return first;
 }
 
+/*
+ * A page of int3. A packed page notes lead-ins only of a line's first 32 instructions,
+ * so there are longer ones before TO.
+ */
+static void fill_page(uint8_t code[CPI_CODE_PAGE])
+{
+	static const char nop[] = "\x0f\x1f\x84\x00\x00\x00\x00\x00";
+
+	memset(code, 0xcc, CPI_CODE_PAGE);
+	for (unsigned int i = AT + 64; i + 8 < TO; i += 8)
+		memcpy(code + i, nop, 8);
+}
+
 START_TEST(a_lead_in_needs_what_is_as_it_was)
 {
 	uint8_t code[CPI_CODE_PAGE];
@@ -219,7 +232,7 @@ START_TEST(a_vector_is_0_if_it_is_on_all_ways)
 {
 	uint8_t code[CPI_CODE_PAGE];
 
-	memset(code, 0xcc, sizeof(code));
+	fill_page(code);
 	memcpy(code + AT, ways[_i].code, ways[_i].size);
 	memcpy(code + TO, MASK_15 TEST, sizeof(MASK_15 TEST) - 1);
 	memcpy(code + ways[_i].at, ways[_i].more, ways[_i].more_size);
@@ -232,7 +245,7 @@ START_TEST(a_vector_of_arguments_is_unknown_where_only_jumps_lead)
 {
 	uint8_t code[CPI_CODE_PAGE];
 
-	memset(code, 0xcc, sizeof(code));
+	fill_page(code);
 	memcpy(code + AT, ZERO JUMP, sizeof(ZERO JUMP) - 1);
 	memcpy(code + AT + 102, MASK TEST, sizeof(MASK TEST) - 1);
 	ck_assert_int_eq(first_in(code, AT + 102), -1);
@@ -347,6 +360,7 @@ START_TEST(a_jump_from_another_page_makes_zeros_unknown)
 
 	ck_assert_int_eq(translator_open(EM_X86_64, &translator), 0);
 	memset(m->code, 0xcc, sizeof(m->code));
+	fill_page(code);
 	memcpy(code + AT, ZERO_15 JUMP, sizeof(ZERO_15 JUMP) - 1);
 	memcpy(code + TO, MASK_15 TEST, sizeof(MASK_15 TEST) - 1);
 	m->code[100] = 0xe9;
