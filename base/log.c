@@ -29,8 +29,9 @@
 static struct {
 	enum log_level level;
 	const char *name;
-	int fd;        /* 0: stderr */
-	uint64_t once; /* the hash of the last line of log_info_once() */
+	int fd;         /* 0: stderr */
+	uint64_t once;  /* the hash of the last line of log_info_once() */
+	bool has_error; /* only ever set, by any thread */
 } the_log = { .level = LOG_LEVEL_INFO };
 
 void log_set_level(enum log_level level)
@@ -109,6 +110,8 @@ void log_line(enum log_level level, const char *fmt, ...)
 	uint64_t nr = 0;
 	int n, start;
 
+	if (level == LOG_LEVEL_ERROR)
+		__atomic_store_n(&the_log.has_error, true, __ATOMIC_RELAXED);
 	if (level > the_log.level)
 		return;
 	start = put_prefix(line, sizeof(line), level);
@@ -152,4 +155,9 @@ void log_info_once(const char *fmt, ...)
 		return;
 	the_log.once = hash;
 	log_info("%s", text);
+}
+
+bool log_has_error(void)
+{
+	return __atomic_load_n(&the_log.has_error, __ATOMIC_RELAXED);
 }

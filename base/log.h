@@ -10,6 +10,7 @@
 #ifndef CPI_BASE_LOG_H
 #define CPI_BASE_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
@@ -45,6 +46,9 @@ void log_line(enum log_level level, const char *fmt, ...)
  * function. For facts that are found out again and again. To be called from one thread.
  */
 void log_info_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether this process has logged an error. */
+bool log_has_error(void);
 
 #define log_err(...)   log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warn(...)  log_line(LOG_LEVEL_WARN, __VA_ARGS__)

@@ -241,6 +241,8 @@ static int run_import(struct cmd_context *ctx)
 			 ctx->args[0], known, db_path(db));
 	else if (!err)
 		err = import(ctx, db, fd);
+	if (err && !log_has_error()) /* of a file that could not be read, for example */
+		log_err("%s: cannot be imported: %s", ctx->args[0], err_str(err));
 	db_close_whole(db);
 	close(fd);
 	return err ? EXIT_FAIL : EXIT_OK;
