@@ -604,8 +604,7 @@ static int check_identity(struct shipper *s)
 
 	if (err || now.id == s->settings.id)
 		return err;
-	log_warn("ship: the store was replaced while a batch was sent: the batch is "
-		 "sent "
+	log_warn("ship: the store was replaced while a batch was sent, which is sent "
 		 "again");
 	return -EAGAIN;
 }

@@ -68,38 +68,55 @@ static int find_member(const struct btf *btf, const char *structure, const char 
 	return -ENOENT;
 }
 
-int tick_find_stolen(int32_t *from_queue)
+/* A per-CPU variable, and a member of its type; NULL: the variable itself. */
+struct per_cpu {
+	const char *variable, *type, *member;
+};
+
+/* Returns its offset in the per-CPU area, or -ENOENT. */
+static int64_t find_offset(const struct btf *btf, const struct per_cpu *what)
+{
+	const struct btf_var_secinfo *v = find_variable(btf, what->variable);
+	const int member =
+		what->member ? find_member(btf, what->type, what->member) : 0;
+
+	return v && member >= 0 ? (int64_t)v->offset + member : -ENOENT;
+}
+
+/* Finds the distance in bytes from one to the other, which is the same on each CPU. */
+static int find_distance(const struct per_cpu *from, const struct per_cpu *to,
+			 int32_t *distance)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_var_secinfo *queue, *time;
-	int stolen;
+	int64_t begin, end;
 
 	if (!btf)
 		return -EOPNOTSUPP;
-	queue = find_variable(btf, "runqueues");
-	time = find_variable(btf, "steal_time");
-	stolen = find_member(btf, "kvm_steal_time", "steal");
-	if (queue && time && stolen >= 0)
-		*from_queue = (int32_t)(time->offset + stolen - queue->offset);
+	begin = find_offset(btf, from);
+	end = find_offset(btf, to);
 	btf__free(btf);
-	return queue && time && stolen >= 0 ? 0 : -EOPNOTSUPP;
+	if (begin < 0 || end < 0)
+		return -EOPNOTSUPP;
+	*distance = (int32_t)(end - begin);
+	return 0;
+}
+
+int tick_find_stolen(int32_t *from_queue)
+{
+	static const struct per_cpu queue = { .variable = "runqueues" };
+	static const struct per_cpu stolen = { "steal_time", "kvm_steal_time",
+					       "steal" };
+
+	return find_distance(&queue, &stolen, from_queue);
 }
 
 static int find_regs(int32_t *to_regs)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_var_secinfo *regs, *tick;
-	int timer;
+	static const struct per_cpu timer = { "tick_cpu_sched", "tick_sched",
+					      "sched_timer" };
+	static const struct per_cpu regs = { .variable = "__irq_regs" };
 
-	if (!btf)
-		return -EOPNOTSUPP;
-	regs = find_variable(btf, "__irq_regs");
-	tick = find_variable(btf, "tick_cpu_sched");
-	timer = find_member(btf, "tick_sched", "sched_timer");
-	if (regs && tick && timer >= 0)
-		*to_regs = (int32_t)(regs->offset - (tick->offset + timer));
-	btf__free(btf);
-	return regs && tick && timer >= 0 ? 0 : -EOPNOTSUPP;
+	return find_distance(&timer, &regs, to_regs);
 }
 
 /*

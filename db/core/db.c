@@ -221,8 +221,8 @@ static int harden(struct db *db)
  */
 static int open_handle(struct db *db, enum db_mode mode, int *steps)
 {
-	/* Of a reader only one thread uses the handle. A mutex would cost as much as
-	 * reading a column. */
+	/* One thread alone reads, and a mutex would cost as much as reading a column.
+	 */
 	int flags = mode == DB_READ ? SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
 				    : SQLITE_OPEN_READWRITE;
 	int rc = sqlite3_open_v2(db->path, &db->handle, flags | SQLITE_OPEN_URI, NULL);

@@ -2,10 +2,8 @@
 /*
  * kept_sums.c - blocks of epochs, and the sums in them
  *
- * What is kept of a block:
- *
- *	number of sums; per sum, by key: { key, where its parts begin, their size };
- *parts
+ * What is kept of a block is the number of its sums, then for each sum, by key, its
+ * key, where its parts begin and their size, then all parts.
  *
  * A part is a kind of profile: { kind, size }, and the blob of db/profile/codec.h.
  */
@@ -21,6 +19,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/times.h"
+#include "db/query/epoch_numbers.h"
 
 #define BLOCK_NS     (10 * 86400 * NSEC_PER_SEC)
 #define MIN_EPOCHS   8           /* of a block */
@@ -47,27 +46,14 @@ struct block {
 	struct buf parts;
 };
 
-struct epoch_block {
-	int64_t epoch;
-	size_t block;
-};
-
 struct kept_sums {
 	const struct query_keeper *keeper;
 	struct block *block;
 	size_t nr;
-	struct epoch_block *of; /* by epoch */
-	size_t nr_of, last;     /* last: where the last look-up ended */
+	struct epoch_numbers of; /* the block of each epoch */
 };
 
 /* ---- blocks ---- */
-
-static int compare_epochs(const void *a, const void *b)
-{
-	const struct epoch_block *x = a, *y = b;
-
-	return (x->epoch > y->epoch) - (x->epoch < y->epoch);
-}
 
 static void add_word(uint64_t hash[2], uint64_t word)
 {
@@ -100,24 +86,24 @@ static int add_epoch(struct kept_sums *ks, const struct query_epoch *e)
 	add_word(b->key.hash, e->to_ns);
 	add_word(b->key.hash, e->run_ns);
 	add_word(b->key.hash, e->samples);
-	ks->of[ks->nr_of++] = (struct epoch_block){ e->id, ks->nr - 1 };
 	return 0;
 }
 
 static int divide(struct kept_sums *ks, const struct query_epochs *epochs)
 {
-	int err = 0;
+	uint32_t *block = calloc(epochs->nr, sizeof(*block));
+	int err = block ? 0 : -ENOMEM;
 
-	ks->of = calloc(epochs->nr, sizeof(*ks->of));
-	if (!ks->of)
-		return -ENOMEM;
-	for (size_t i = 0; i < epochs->nr && !err; i++)
+	for (size_t i = 0; i < epochs->nr && !err; i++) {
 		err = add_epoch(ks, &epochs->epoch[i]);
-	if (err)
-		return err;
-	ks->block[ks->nr - 1].is_open = true;
-	qsort(ks->of, ks->nr_of, sizeof(*ks->of), compare_epochs);
-	return 0;
+		block[i] = (uint32_t)(ks->nr - 1);
+	}
+	if (!err) {
+		ks->block[ks->nr - 1].is_open = true;
+		err = epoch_numbers_init(&ks->of, epochs, block);
+	}
+	free(block);
+	return err;
 }
 
 int kept_sums_open(const struct query_selection *sel, struct kept_sums **out)
@@ -140,20 +126,11 @@ int kept_sums_open(const struct query_selection *sel, struct kept_sums **out)
 	return err;
 }
 
-/* The epochs of places mostly ascend, one at a time. */
 static struct block *block_of(struct kept_sums *ks, int64_t epoch)
 {
-	const struct epoch_block key = { .epoch = epoch }, *found;
+	const uint32_t *block = epoch_numbers_find(&ks->of, epoch);
 
-	while (ks->last < ks->nr_of && ks->of[ks->last].epoch < epoch)
-		ks->last++;
-	if (ks->last < ks->nr_of && ks->of[ks->last].epoch == epoch)
-		return &ks->block[ks->of[ks->last].block];
-	found = bsearch(&key, ks->of, ks->nr_of, sizeof(key), compare_epochs);
-	if (!found)
-		return NULL;
-	ks->last = (size_t)(found - ks->of);
-	return &ks->block[found->block];
+	return block ? &ks->block[*block] : NULL;
 }
 
 static bool is_kept(const struct block *b)
@@ -265,7 +242,7 @@ void kept_sums_close(struct kept_sums *ks, bool is_whole)
 	if (saved)
 		ks->keeper->limit(ks->keeper);
 	free(ks->block);
-	free(ks->of);
+	epoch_numbers_fini(&ks->of);
 	free(ks);
 }
 

@@ -16,34 +16,20 @@
 #include "base/grow.h"
 #include "db/core/rows.h"
 #include "db/core/sql.h"
-
-struct epoch_part {
-	int64_t epoch;
-	uint32_t part;
-};
+#include "db/query/epoch_numbers.h"
 
 struct divider {
 	const struct query_streams *streams;
 	const struct query_losses *losses;
-	struct epoch_part *epochs; /* sorted by id */
-	size_t nr_epochs;
+	struct epoch_numbers epochs; /* the part of each */
 	struct query_parts parts;
 };
 
-static int compare_epochs(const void *va, const void *vb)
+static struct query_part *part_of(struct divider *d, int64_t epoch)
 {
-	const struct epoch_part *a = va, *b = vb;
+	const uint32_t *part = epoch_numbers_find(&d->epochs, epoch);
 
-	return (a->epoch > b->epoch) - (a->epoch < b->epoch);
-}
-
-static struct query_part *part_of(const struct divider *d, int64_t epoch)
-{
-	const struct epoch_part key = { .epoch = epoch };
-	const struct epoch_part *found =
-		bsearch(&key, d->epochs, d->nr_epochs, sizeof(key), compare_epochs);
-
-	return found ? &d->parts.part[found->part] : NULL;
+	return part ? &d->parts.part[*part] : NULL;
 }
 
 /* Adds a stream without samples to a part. */
@@ -217,23 +203,19 @@ int query_part_totals(struct db *db, const struct query_epochs *e, const uint32_
 {
 	struct divider d = { .streams = streams,
 			     .losses = losses,
-			     .nr_epochs = e->nr,
 			     .parts = { .nr = nr_parts } };
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
 
-	d.epochs = calloc(e->nr + 1, sizeof(*d.epochs));
 	d.parts.part = calloc(nr_parts + 1, sizeof(*d.parts.part));
-	if (!d.epochs || !d.parts.part)
+	if (!d.parts.part)
 		err = -ENOMEM;
-	for (size_t i = 0; i < e->nr && !err; i++)
-		d.epochs[i] = (struct epoch_part){ e->epoch[i].id, part[i] };
 	if (!err)
-		qsort(d.epochs, e->nr, sizeof(*d.epochs), compare_epochs);
+		err = epoch_numbers_init(&d.epochs, e, part);
 	if (!err)
 		err = read_all(db_handle(db), &d, ids.data);
 	buf_fini(&ids);
-	free(d.epochs);
+	epoch_numbers_fini(&d.epochs);
 	if (err) {
 		query_parts_fini(&d.parts);
 		return err;

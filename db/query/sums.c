@@ -22,6 +22,7 @@
 #include "base/hmap.h"
 #include "db/core/rows.h"
 #include "db/core/sql.h"
+#include "db/query/epoch_numbers.h"
 #include "db/query/scope.h"
 
 struct sums_profile {
@@ -35,19 +36,13 @@ struct sums_profile {
 	size_t stream_index;
 };
 
-struct epoch_part {
-	int64_t epoch;
-	uint32_t part;
-};
-
 struct adder {
 	const struct query_selection *sel;
 	struct hmap map;
 	struct sums_profile **entry;
 	size_t nr;
-	struct epoch_part *epochs; /* sorted by id */
-	const struct epoch_part *last;
-	int64_t *stream; /* ids of the selected streams, in their order */
+	struct epoch_numbers epochs; /* the part of each */
+	int64_t *stream;             /* ids of the selected streams, in their order */
 	size_t nr_streams;
 	struct query_sums sums;
 };
@@ -57,26 +52,13 @@ static struct sums_profile *entry_of(struct hnode *n)
 	return container_of(n, struct sums_profile, node);
 }
 
-static int compare_epochs(const void *va, const void *vb)
-{
-	const struct epoch_part *a = va, *b = vb;
-
-	return (a->epoch > b->epoch) - (a->epoch < b->epoch);
-}
-
 static int adder_init(struct adder *a, const uint32_t *part, size_t nr_parts)
 {
-	const struct query_epochs *e = a->sel->epochs;
-
-	a->epochs = calloc(e->nr + 1, sizeof(*a->epochs));
 	a->sums.part = calloc(nr_parts + 1, sizeof(*a->sums.part));
-	if (!a->epochs || !a->sums.part)
+	if (!a->sums.part)
 		return -ENOMEM;
 	a->sums.nr_parts = nr_parts;
-	for (size_t i = 0; i < e->nr; i++)
-		a->epochs[i] = (struct epoch_part){ e->epoch[i].id, part[i] };
-	qsort(a->epochs, e->nr, sizeof(*a->epochs), compare_epochs);
-	return 0;
+	return epoch_numbers_init(&a->epochs, a->sel->epochs, part);
 }
 
 static void adder_fini(struct adder *a)
@@ -87,19 +69,9 @@ static void adder_fini(struct adder *a)
 	}
 	hmap_fini(&a->map);
 	free(a->entry);
-	free(a->epochs);
+	epoch_numbers_fini(&a->epochs);
 	free(a->stream);
 	query_sums_fini(&a->sums);
-}
-
-static const struct epoch_part *find_epoch(struct adder *a, int64_t epoch)
-{
-	const struct epoch_part key = { .epoch = epoch };
-
-	if (!a->last || a->last->epoch != epoch)
-		a->last = bsearch(&key, a->epochs, a->sel->epochs->nr,
-				  sizeof(*a->epochs), compare_epochs);
-	return a->last;
 }
 
 static uint64_t hash_of(const char *comm, int64_t image, int64_t stream)
@@ -172,14 +144,14 @@ static struct query_part_sum *find_sum(struct adder *a, struct sums_profile *e,
 static int add_row(struct adder *a, int64_t epoch, const char *comm, int64_t image,
 		   int64_t stream, uint64_t n)
 {
-	const struct epoch_part *part = find_epoch(a, epoch);
+	const uint32_t *part = epoch_numbers_find(&a->epochs, epoch);
 	struct query_part_sum *sum;
 	struct sums_profile *e;
 
 	if (!part || !n)
 		return 0;
 	e = find_entry(a, comm, image, stream);
-	sum = e ? find_sum(a, e, part->part) : NULL;
+	sum = e ? find_sum(a, e, *part) : NULL;
 	if (!sum)
 		return -ENOMEM;
 	return __builtin_add_overflow(sum->n, n, &sum->n) ? -EOVERFLOW : 0;

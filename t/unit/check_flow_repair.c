@@ -273,87 +273,91 @@ START_TEST(an_error_counts_where_blocks_do_not_share_it)
 }
 END_TEST
 
+/* Blocks behind one another: from each one control may also leave to LAST. */
+enum { CHAIN_MAX = 100, CHAIN_BLOCKS = CHAIN_MAX + 3 };
+
+struct chain {
+	int nr; /* of these blocks, behind block 0 */
+	struct cfg_edge edge[2 * CHAIN_MAX + 2];
+	double p[2 * CHAIN_MAX + 2], outcomes[CHAIN_BLOCKS], seen[CHAIN_BLOCKS];
+	double sd[CHAIN_BLOCKS], mass[CHAIN_BLOCKS], unseen[CHAIN_BLOCKS];
+	struct arena arena;
+	struct flow flow;
+	struct flow_repair_input in;
+};
+
+/* on: the probability with which control goes on to the next block. */
+static void chain_init(struct chain *c, int nr, double on)
+{
+	const int last = nr + 1, end = nr + 2;
+
+	*c = (struct chain){ .nr = nr };
+	c->in = (struct flow_repair_input){ NULL,  c->p,    c->outcomes, c->seen,
+					    c->sd, c->mass, NULL,        c->unseen };
+	for (int b = 0; b <= end; b++)
+		c->outcomes[b] = c->sd[b] = 1;
+	for (int b = 0; b <= nr; b++) {
+		c->edge[2 * b] = (struct cfg_edge){ b, b + 1, EDGE_FALL };
+		c->edge[2 * b + 1] = (struct cfg_edge){ b, last, EDGE_TAKEN };
+		c->p[2 * b] = on;
+		c->p[2 * b + 1] = 1 - on;
+	}
+	c->edge[2 * nr + 1] = (struct cfg_edge){ last, end, EDGE_RETURN };
+	c->p[2 * nr] = c->p[2 * nr + 1] = 1;
+}
+
+static void chain_solve(struct chain *c, struct flow_repair *r)
+{
+	arena_init(&c->arena, 0);
+	ck_assert_int_eq(flow_build(cfg_make(&c->arena, c->nr + 3, c->edge,
+					     2 * c->nr + 2),
+				    &c->arena, &c->flow),
+			 0);
+	c->in.flow = &c->flow;
+	ck_assert_int_eq(flow_repair_solve(&c->in, &c->arena, r), 0);
+}
+
 /*
  * Behind one another 100 blocks, each of which could be reached from the first alone,
  * and of which each would have been seen once in its every execution, but was not.
  */
 START_TEST(many_that_were_not_seen_run_seldom_together)
 {
-	enum { NR = 100, END = NR + 1, EXIT };
-	struct cfg_edge edge[2 * NR + 2];
-	double p[2 * NR + 2], outcomes[EXIT + 1], seen[EXIT + 1] = { 100 };
-	double sd[EXIT + 1], mass[EXIT + 1] = { 1 }, unseen[EXIT + 1] = { 0 };
-	struct flow_repair_input in = {
-		NULL, p, outcomes, seen, sd, mass, NULL, unseen
-	};
-	struct arena arena;
-	struct flow flow;
 	struct flow_repair r;
+	struct chain c;
 
-	for (int b = 0; b <= EXIT; b++)
-		outcomes[b] = sd[b] = 1;
-	for (int b = 1; b <= NR; b++)
-		unseen[b] = 1;
-	for (int b = 0; b <= NR; b++) {
-		edge[2 * b] = (struct cfg_edge){ b, b + 1, EDGE_FALL };
-		edge[2 * b + 1] = (struct cfg_edge){ b, END, EDGE_TAKEN };
-		p[2 * b] = p[2 * b + 1] = 0.5;
-	}
-	edge[2 * NR + 1] = (struct cfg_edge){ END, EXIT, EDGE_RETURN };
-	p[2 * NR] = p[2 * NR + 1] = 1;
-	sd[0] = 0.1;
-	arena_init(&arena, 0);
-	ck_assert_int_eq(flow_build(cfg_make(&arena, EXIT + 1, edge, 2 * NR + 2),
-				    &arena, &flow),
-			 0);
-	in.flow = &flow;
-	ck_assert_int_eq(flow_repair_solve(&in, &arena, &r), 0);
+	chain_init(&c, CHAIN_MAX, 0.5);
+	for (int b = 1; b <= CHAIN_MAX; b++)
+		c.unseen[b] = 1;
+	c.seen[0] = 100;
+	c.mass[0] = 1;
+	c.sd[0] = 0.1;
+	chain_solve(&c, &r);
 	ck_assert_double_eq_tol(r.block[0], 100, 30);
 	ck_assert_double_lt(r.block[1], 10); /* without: half of the first one's */
-	arena_fini(&arena);
+	arena_fini(&c.arena);
 }
 END_TEST
 
 /*
- * 0 → 1 or 2, 2 → 1 or 3, and so on: a block was seen at the end of a way that looks
- * impossible. Those on the usual way would have been seen at each execution.
+ * A block was seen at the end of a way that looks impossible. Those on the usual way
+ * would have been seen at each execution.
  */
 START_TEST(a_block_that_looks_impossible_does_not_raise_the_flow)
 {
-	enum { NR = 4, END = NR + 1, EXIT };
-	struct cfg_edge edge[2 * NR + 2];
-	double p[2 * NR + 2], outcomes[EXIT + 1], seen[EXIT + 1] = { 0 };
-	double sd[EXIT + 1], mass[EXIT + 1] = { 0 }, unseen[EXIT + 1] = { 0 };
-	struct flow_repair_input in = {
-		NULL, p, outcomes, seen, sd, mass, NULL, unseen
-	};
-	struct arena arena;
-	struct flow flow;
+	enum { NR = 4 };
 	struct flow_repair r;
+	struct chain c;
 
-	for (int b = 0; b <= EXIT; b++) {
-		outcomes[b] = INFINITY;
-		sd[b] = 1;
-		unseen[b] = b < NR || b == END;
+	chain_init(&c, NR, 1e-9);
+	for (int b = 0; b < CHAIN_BLOCKS; b++) {
+		c.outcomes[b] = INFINITY;
+		c.unseen[b] = b < NR || b == NR + 1;
 	}
-	for (int b = 0; b <= NR; b++) {
-		edge[2 * b] = (struct cfg_edge){ b, b + 1, EDGE_FALL };
-		edge[2 * b + 1] = (struct cfg_edge){ b, END, EDGE_TAKEN };
-		p[2 * b] = 1e-9;
-		p[2 * b + 1] = 1 - 1e-9;
-	}
-	edge[2 * NR] = (struct cfg_edge){ NR, END, EDGE_FALL };
-	edge[2 * NR + 1] = (struct cfg_edge){ END, EXIT, EDGE_RETURN };
-	p[2 * NR] = p[2 * NR + 1] = 1;
-	seen[NR] = mass[NR] = 1;
-	arena_init(&arena, 0);
-	ck_assert_int_eq(flow_build(cfg_make(&arena, EXIT + 1, edge, 2 * NR + 2),
-				    &arena, &flow),
-			 0);
-	in.flow = &flow;
-	ck_assert_int_eq(flow_repair_solve(&in, &arena, &r), 0);
+	c.seen[NR] = c.mass[NR] = 1;
+	chain_solve(&c, &r);
 	ck_assert_double_lt(r.block[0], 1000);
-	arena_fini(&arena);
+	arena_fini(&c.arena);
 }
 END_TEST
 
