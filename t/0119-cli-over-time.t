@@ -3,7 +3,7 @@
 # cpi prof --over-time: the intervals of a row add up to its total.
 . "$srcdir/t/tap.sh"
 need python3 sqlite3
-plan 28
+plan 29
 
 "$builddir/t/mkyear" t.db 100 30 300 3 >made || bail 'no database'
 cpi prof --db t.db --epoch 1..5 --over-time --format json >five.json 2>/dev/null
@@ -170,3 +170,5 @@ assert [s["from"] for s in stretches] == [epochs[i]["from"] for i in (0, 39, 40,
 assert [s["to"] for s in stretches] == [epochs[i]["to"] for i in (38, 39, 59, 99)]
 assert prof("--epoch", "all", "--max-epochs", "100")["epochs"] == epochs
 END
+cpi prof --db t.db --format json --max-epochs 5x >out 2>error
+is "$? $(cat out)" '2 ' '--max-epochs that is no number is a usage error'
