@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 db_libdb_a_SOURCES += \
-	db/profile/codec.c db/profile/codec.h \
+	db/profile/accesses.c db/profile/accesses.h db/profile/accesses_codec.c \
+	db/profile/accesses_private.h db/profile/codec.c db/profile/codec.h \
 	db/profile/codec_records.c db/profile/codec_records.h db/profile/context.c \
 	db/profile/context.h db/profile/edges.c db/profile/edges.h db/profile/flush.h \
 	db/profile/model.c db/profile/model.h db/profile/pack.c db/profile/pack.h \

@@ -35,6 +35,7 @@ FUZZED_C = \
 	daemon/import/perfdata_sample.c daemon/import/perfdata_source.c \
 	daemon/import/perfdata_unpack.c daemon/jit/jitdump.c daemon/jit/jitmap.c \
 	daemon/mappings/announcement.c daemon/os/tipfile.c daemon/store/capture_child.c \
+	db/profile/accesses.c db/profile/accesses_codec.c \
 	db/profile/codec.c db/profile/codec_records.c db/profile/edges.c db/profile/pack.c \
 	db/profile/profile.c db/profile/records.c db/profile/stacktree.c \
 	db/profile/stacktree_codec.c db/profile/stacktree_walk.c db/profile/windows.c \
@@ -153,6 +154,12 @@ t_fuzz_fuzz_edges_SOURCES = t/fuzz/fuzz_edges.c $(FUZZ_MAIN)
 t_fuzz_fuzz_edges_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_edges_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_edges_LDADD = $(FUZZED) $(ZSTD_LIBS) -lm
+
+check_PROGRAMS += t/fuzz/fuzz_accesses
+t_fuzz_fuzz_accesses_SOURCES = t/fuzz/fuzz_accesses.c $(FUZZ_MAIN)
+t_fuzz_fuzz_accesses_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_accesses_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_accesses_LDADD = $(FUZZED) $(ZSTD_LIBS)
 
 check_PROGRAMS += t/fuzz/fuzz_windows
 t_fuzz_fuzz_windows_SOURCES = t/fuzz/fuzz_windows.c $(FUZZ_MAIN)

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * accesses.c - sums per instruction, with a sample of the lines and pages
+ *
+ * The sample of places is by hash: an instruction has all places whose hash is below
+ * the set's bound, and the ACCESSES_LEAST with the lowest hashes if these are fewer (a
+ * bottom-k sketch; Cohen and Kaplan, PODC 2007). A place that was not taken would never
+ * be taken later, because bounds only fall. So the counts of those that are there are
+ * exact. If the sample is too large, the bound is halved.
+ *
+ * Strides are counted as in Misra and Gries (1982): a new stride takes one from each of
+ * the others if there is no room. So a count is a lower bound, and a stride with more
+ * than a fifth of all pairs is found for sure.
+ */
+#include "config.h"
+
+#include "db/profile/accesses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "db/profile/accesses_private.h"
+
+#define WHOLE   (UINT64_C(1) << ACCESSES_HASH_BITS) /* all hashes are below it */
+#define THREADS 254                                 /* numbers of threads, from 1 on */
+
+static const unsigned int bits_of[] = {
+	[ACCESSES_LINES] = ACCESSES_LINE_BITS,
+	[ACCESSES_PAGES] = ACCESSES_PAGE_BITS,
+};
+
+uint32_t accesses_hash(uint32_t number)
+{
+	uint64_t x = number + UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((x ^ x >> 31) >> 32);
+}
+
+struct accesses *accesses_new(uint32_t limit)
+{
+	struct accesses *set = calloc(1, sizeof(*set));
+
+	if (set) {
+		set->limit = limit;
+		for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
+			set->bound[g] = WHOLE;
+	}
+	return set;
+}
+
+static void free_insn(struct accesses_insn *insn)
+{
+	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
+		free(insn->reuse[g].place);
+	free(insn);
+}
+
+void accesses_free(struct accesses *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < set->nr; i++)
+		free_insn(set->insn[i]);
+	free(set->insn);
+	free(set);
+}
+
+static int compare(const struct accesses_insn *a, uint32_t image, uint64_t offset)
+{
+	if (a->image != image)
+		return a->image < image ? -1 : 1;
+	return (a->offset > offset) - (a->offset < offset);
+}
+
+/* Where an instruction is, or belongs. */
+static size_t position_of(const struct accesses *set, uint32_t image, uint64_t offset)
+{
+	size_t low = 0, high = set->nr;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (compare(set->insn[mid], image, offset) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The instruction, which is added if it is new; NULL when out of memory. */
+static struct accesses_insn *insn_at(struct accesses *set, uint32_t image,
+				     uint64_t offset)
+{
+	const size_t at = position_of(set, image, offset);
+	struct accesses_insn *insn;
+
+	if (at < set->nr && !compare(set->insn[at], image, offset))
+		return set->insn[at];
+	insn = calloc(1, sizeof(*insn));
+	if (!insn || GROW(set->insn, set->nr)) {
+		free(insn);
+		return NULL;
+	}
+	insn->image = image;
+	insn->offset = offset;
+	memmove(&set->insn[at + 1], &set->insn[at],
+		(set->nr - at) * sizeof(struct accesses_insn *));
+	set->insn[at] = insn;
+	set->nr++;
+	return insn;
+}
+
+size_t accesses_room(size_t nr)
+{
+	size_t room = 1;
+
+	while (room < nr)
+		room *= 2;
+	return room;
+}
+
+int accesses_add_empty(struct accesses *set, size_t nr)
+{
+	set->insn = calloc(accesses_room(nr), sizeof(struct accesses_insn *));
+	if (!set->insn)
+		return -ENOMEM;
+	for (; set->nr < nr; set->nr++) {
+		set->insn[set->nr] = calloc(1, sizeof(struct accesses_insn));
+		if (!set->insn[set->nr])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static uint64_t runs_of(const struct accesses_insn *insn)
+{
+	return insn->known + insn->unknown;
+}
+
+static void leave_out(struct accesses *set, size_t at)
+{
+	struct accesses_insn *insn = set->insn[at];
+
+	set->left_out += runs_of(insn);
+	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
+		set->nr_places[g] -= insn->reuse[g].nr_places;
+	free_insn(insn);
+	set->nr--;
+	memmove(&set->insn[at], &set->insn[at + 1],
+		(set->nr - at) * sizeof(struct accesses_insn *));
+}
+
+/* Drops the last places, as long as the rules of the sample do not keep them. */
+static void drop_places(struct accesses *set, struct accesses_insn *insn, int g)
+{
+	struct accesses_reuse *r = &insn->reuse[g];
+
+	while (r->nr_places > ACCESSES_LEAST &&
+	       r->place[r->nr_places - 1].hash >= set->bound[g]) {
+		r->nr_places--;
+		set->nr_places[g]--;
+	}
+}
+
+/* The places beyond those that each instruction may have. */
+static size_t nr_extra(const struct accesses *set, int g)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < set->nr; i++) {
+		const uint32_t places = set->insn[i]->reuse[g].nr_places;
+
+		nr += places > ACCESSES_LEAST ? places - ACCESSES_LEAST : 0;
+	}
+	return nr;
+}
+
+static void lower_bound(struct accesses *set, int g)
+{
+	while (set->bound[g] > 1 && set->nr_places[g] > ACCESSES_SAMPLE &&
+	       nr_extra(set, g) > ACCESSES_SAMPLE) {
+		set->bound[g] /= 2;
+		for (size_t i = 0; i < set->nr; i++)
+			drop_places(set, set->insn[i], g);
+	}
+}
+
+static void keep_bounds(struct accesses *set)
+{
+	if (set->nr > set->limit + set->limit / 4) {
+		while (set->nr > set->limit) {
+			size_t least = 0;
+
+			for (size_t i = 1; i < set->nr; i++)
+				if (runs_of(set->insn[i]) < runs_of(set->insn[least]))
+					least = i;
+			leave_out(set, least);
+		}
+	}
+	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
+		lower_bound(set, g);
+}
+
+static int compare_places(const struct accesses_place *a,
+			  const struct accesses_place *b)
+{
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static uint32_t place_position(const struct accesses_reuse *r,
+			       const struct accesses_place *p)
+{
+	uint32_t low = 0, high = r->nr_places;
+
+	while (low < high) {
+		const uint32_t mid = low + (high - low) / 2;
+
+		if (compare_places(&r->place[mid], p) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int add_place(struct accesses *set, struct accesses_insn *insn, int g,
+		     const struct accesses_place *p)
+{
+	struct accesses_reuse *r = &insn->reuse[g];
+	const uint32_t at = place_position(r, p);
+
+	if (at < r->nr_places && !compare_places(&r->place[at], p)) {
+		r->place[at].n += p->n;
+		if (r->place[at].thread != p->thread)
+			r->place[at].thread = ACCESSES_SHARED;
+		return 0;
+	}
+	if (at >= ACCESSES_LEAST && p->hash >= set->bound[g])
+		return 0;
+	if (GROW(r->place, r->nr_places))
+		return -ENOMEM;
+	memmove(&r->place[at + 1], &r->place[at],
+		(r->nr_places - at) * sizeof(*r->place));
+	r->place[at] = *p;
+	r->nr_places++;
+	set->nr_places[g]++;
+	drop_places(set, insn, g);
+	return 0;
+}
+
+static bool is_before(const struct accesses_stride *a, const struct accesses_stride *b)
+{
+	return a->n != b->n ? a->n > b->n : a->n && a->bytes < b->bytes;
+}
+
+static void sort_strides(struct accesses_stride *s, int nr)
+{
+	for (int i = 1; i < nr; i++)
+		for (int k = i; k > 0 && is_before(&s[k], &s[k - 1]); k--) {
+			const struct accesses_stride swapped = s[k];
+
+			s[k] = s[k - 1];
+			s[k - 1] = swapped;
+		}
+}
+
+/* Adds counts; what does not fit in is taken from all. */
+static void add_strides(struct accesses_stride *to, const struct accesses_stride *from,
+			int nr)
+{
+	struct accesses_stride all[2 * ACCESSES_STRIDES];
+	int nr_all = ACCESSES_STRIDES;
+	uint64_t taken = 0;
+
+	memcpy(all, to, ACCESSES_STRIDES * sizeof(*all));
+	for (int i = 0; i < nr && from[i].n; i++) {
+		int k = 0;
+
+		while (k < ACCESSES_STRIDES && all[k].n &&
+		       all[k].bytes != from[i].bytes)
+			k++;
+		if (k < ACCESSES_STRIDES && all[k].n)
+			all[k].n += from[i].n;
+		else
+			all[nr_all++] = from[i];
+	}
+	sort_strides(all, nr_all);
+	if (nr_all > ACCESSES_STRIDES)
+		taken = all[ACCESSES_STRIDES].n;
+	for (int i = 0; i < ACCESSES_STRIDES; i++) {
+		to[i] = all[i];
+		to[i].n -= to[i].n < taken ? to[i].n : taken;
+		if (!to[i].n)
+			to[i].bytes = 0;
+	}
+}
+
+/* The accesses of one window, while they are added. */
+struct window_state {
+	struct accesses *set;
+	const struct access *a;
+	struct accesses_insn *insn[ACCESSES_MAX_WINDOW];
+	uint8_t thread;
+};
+
+static uint64_t number_of(const struct access *a, unsigned int bits, bool last)
+{
+	const uint64_t more = last ? (UINT64_C(1) << a->size) - 1 : 0;
+
+	return (a->address + more) >> bits;
+}
+
+/* How many accesses ago access i's line or page was touched; 0: not in this window. */
+static size_t age_of(const struct window_state *w, size_t i, unsigned int bits)
+{
+	const uint64_t number = number_of(&w->a[i], bits, false);
+
+	for (size_t k = i; k-- > 0;)
+		if (w->a[k].known && number_of(&w->a[k], bits, false) <= number &&
+		    number <= number_of(&w->a[k], bits, true))
+			return i - k;
+	return 0;
+}
+
+static int age_class(size_t age)
+{
+	return 63 - __builtin_clzll(age);
+}
+
+static void add_stride(const struct window_state *w, size_t i)
+{
+	struct accesses_stride s = { .n = 1 };
+
+	for (size_t k = i; k-- > 0;)
+		if (w->insn[k] == w->insn[i] && w->a[k].known) {
+			s.bytes = (int32_t)(w->a[i].address - w->a[k].address);
+			w->insn[i]->pairs++;
+			add_strides(w->insn[i]->stride, &s, 1);
+			return;
+		}
+}
+
+static int add_known(const struct window_state *w, size_t i)
+{
+	struct accesses_insn *insn = w->insn[i];
+	const unsigned int line = ACCESSES_LINE_BITS;
+	int err = 0;
+
+	insn->known++;
+	insn->splits +=
+		number_of(&w->a[i], line, false) != number_of(&w->a[i], line, true);
+	add_stride(w, i);
+	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++) {
+		struct accesses_reuse *r = &insn->reuse[g];
+		const size_t age = age_of(w, i, bits_of[g]);
+		struct accesses_place p = { .n = 1, .thread = w->thread };
+
+		if (age) {
+			r->reused[age_class(age)]++;
+			continue;
+		}
+		r->survived[age_class(i + 1)]++;
+		r->first++;
+		p.number = w->a[i].address >> bits_of[g];
+		p.hash = accesses_hash(p.number);
+		err = add_place(w->set, insn, g, &p);
+	}
+	return err;
+}
+
+static int add_access(struct window_state *w, size_t i)
+{
+	struct accesses_insn *insn = insn_at(w->set, w->a[i].image, w->a[i].offset);
+
+	if (!insn)
+		return -ENOMEM;
+	w->insn[i] = insn;
+	insn->stores |= w->a[i].store;
+	insn->loads |= !w->a[i].store;
+	if (insn->size < w->a[i].size)
+		insn->size = w->a[i].size;
+	w->set->seen++;
+	if (w->a[i].known)
+		return add_known(w, i);
+	insn->unknown++;
+	return 0;
+}
+
+int accesses_add(struct accesses *set, const struct access *a, size_t nr, uint32_t tid)
+{
+	struct window_state w = { .set = set, .a = a };
+	int err = 0;
+
+	if (nr > ACCESSES_MAX_WINDOW)
+		return -EINVAL;
+	for (size_t i = 0; i < nr; i++)
+		if (a[i].size > ACCESSES_MAX_SIZE)
+			return -EINVAL;
+	if (nr > INT64_MAX - set->seen)
+		return -EOVERFLOW;
+	w.thread = (uint8_t)(1 + accesses_hash(tid) % THREADS);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = add_access(&w, i);
+	set->windows += nr != 0;
+	keep_bounds(set);
+	return err;
+}
+
+static int merge_places(struct accesses *set, struct accesses_insn *to,
+			const struct accesses_insn *from, int g)
+{
+	const struct accesses_reuse *r = &from->reuse[g];
+	int err = 0;
+
+	for (int i = 0; i < ACCESSES_AGES; i++) {
+		to->reuse[g].reused[i] += r->reused[i];
+		to->reuse[g].survived[i] += r->survived[i];
+	}
+	to->reuse[g].first += r->first;
+	for (uint32_t i = 0; !err && i < r->nr_places; i++)
+		err = add_place(set, to, g, &r->place[i]);
+	return err;
+}
+
+/*
+ * Where only one of two instructions took a place, the sum of its counts is not known.
+ * So of the sum only the places below both bounds are kept.
+ */
+static void drop_partial(struct accesses *set, struct accesses_insn *to, int g,
+			 uint64_t bound)
+{
+	struct accesses_reuse *r = &to->reuse[g];
+
+	while (r->nr_places && r->place[r->nr_places - 1].hash >= bound) {
+		r->nr_places--;
+		set->nr_places[g]--;
+	}
+}
+
+static uint64_t places_taken(const struct accesses_reuse *r)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < r->nr_places; i++)
+		n += r->place[i].n;
+	return n;
+}
+
+/* As accesses_bound(), but with the last place of a bottom-k sketch. */
+static uint64_t complete_below(const struct accesses *set,
+			       const struct accesses_insn *insn, int g)
+{
+	const struct accesses_reuse *r = &insn->reuse[g];
+
+	if (places_taken(r) == r->first)
+		return WHOLE;
+	if (r->nr_places && r->place[r->nr_places - 1].hash >= set->bound[g])
+		return (uint64_t)r->place[r->nr_places - 1].hash + 1;
+	return set->bound[g];
+}
+
+static int merge_insn(struct accesses *set, struct accesses_insn *to,
+		      const struct accesses *of, const struct accesses_insn *from)
+{
+	int err = 0;
+
+	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++) {
+		const uint64_t a = complete_below(set, to, g),
+			       b = complete_below(of, from, g);
+
+		err = merge_places(set, to, from, g);
+		drop_partial(set, to, g, a < b ? a : b);
+	}
+	to->loads |= from->loads;
+	to->stores |= from->stores;
+	to->size = to->size < from->size ? from->size : to->size;
+	to->known += from->known;
+	to->unknown += from->unknown;
+	to->splits += from->splits;
+	to->pairs += from->pairs;
+	add_strides(to->stride, from->stride, ACCESSES_STRIDES);
+	return err;
+}
+
+int accesses_merge(struct accesses *set, const struct accesses *from,
+		   const uint32_t *map, uint32_t nr_map)
+{
+	int err = 0;
+
+	for (size_t i = 0; map && i < from->nr; i++)
+		if (from->insn[i]->image >= nr_map)
+			return -CPI_ECORRUPT;
+	if (from->seen > INT64_MAX - set->seen)
+		return -EOVERFLOW;
+	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
+		if (from->bound[g] < set->bound[g]) {
+			set->bound[g] = from->bound[g];
+			for (size_t i = 0; i < set->nr; i++)
+				drop_places(set, set->insn[i], g);
+		}
+	for (size_t i = 0; !err && i < from->nr; i++) {
+		const struct accesses_insn *insn = from->insn[i];
+		struct accesses_insn *to =
+			insn_at(set, map ? map[insn->image] : insn->image,
+				insn->offset);
+
+		err = to ? merge_insn(set, to, from, insn) : -ENOMEM;
+	}
+	set->windows += from->windows;
+	set->seen += from->seen;
+	set->left_out += from->left_out;
+	keep_bounds(set);
+	return err;
+}
+
+uint64_t accesses_seen(const struct accesses *set)
+{
+	return set->seen;
+}
+
+uint64_t accesses_kept(const struct accesses *set)
+{
+	return set->seen - set->left_out;
+}
+
+uint64_t accesses_windows(const struct accesses *set)
+{
+	return set->windows;
+}
+
+size_t accesses_memory(const struct accesses *set)
+{
+	size_t bytes = sizeof(*set) + set->nr * (sizeof(struct accesses_insn) +
+						 2 * sizeof(struct accesses_insn *));
+
+	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
+		bytes += 2 * set->nr_places[g] * sizeof(struct accesses_place);
+	return bytes;
+}
+
+const struct accesses_insn *const *accesses_insns(const struct accesses *set,
+						  size_t *nr)
+{
+	*nr = set->nr;
+	return (const struct accesses_insn *const *)set->insn;
+}
+
+uint64_t accesses_bound(const struct accesses *set, const struct accesses_insn *insn,
+			enum accesses_granule granule)
+{
+	const struct accesses_reuse *r = &insn->reuse[granule];
+
+	if (places_taken(r) == r->first)
+		return WHOLE;
+	if (r->nr_places && r->place[r->nr_places - 1].hash >= set->bound[granule])
+		return r->place[r->nr_places - 1].hash;
+	return set->bound[granule];
+}

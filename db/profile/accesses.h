@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * accesses.h - which data instructions touched, summed up from windows
+ *
+ * A window (windows.h) may tell which addresses its loads and stores touched. A set
+ * sums that up per instruction, for the windows that began in one image:
+ *
+ * - how long ago its line and its page were touched before, by any instruction, counted
+ *   in accesses of the window. If the window did not see that, it was a first touch,
+ * and only a lower bound is known. So these are censored data, as of lifetimes.
+ * - which lines and pages its first touches touched. Of these the set has a sample:
+ * those whose hash is low. It is the same sample for each instruction, so that one line
+ * is found at all instructions that touched it; and it is a simple random sample, so
+ * that the number of different lines can be estimated from how often they came again.
+ * - the distance from its address at its execution before, in the same window.
+ *
+ * Only the low 32 bits of addresses are known: two lines that are 4 GB apart count as
+ * one.
+ *
+ * I1  seen = kept + accesses of instructions that the set left out; seen <= INT64_MAX
+ * I2  of an instruction: known + unknown > 0; of each granule, the sum of survived is
+ *     its first touches, and these with the sum of reused are known; pairs < known
+ * I3  what a set has does not depend on the order of what was added, if no instruction
+ *     was left out and no stride was displaced by others
+ */
+#ifndef CPI_DB_ACCESSES_H
+#define CPI_DB_ACCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define ACCESSES_MAX_INSNS  512  /* instructions of a set */
+#define ACCESSES_MAX_WINDOW 256  /* accesses of a window */
+#define ACCESSES_SAMPLE     4096 /* lines, and pages, that a set has beyond these: */
+#define ACCESSES_LEAST      8    /* of each instruction at least */
+#define ACCESSES_MAX_SIZE   6    /* log2 of the bytes of an access */
+#define ACCESSES_LINE_BITS  6
+#define ACCESSES_PAGE_BITS  12
+#define ACCESSES_AGES       8 /* age a: 2^a to 2^(a+1) - 1 accesses ago */
+#define ACCESSES_STRIDES    4
+#define ACCESSES_SHARED     255 /* several threads touched a granule */
+
+/* One execution of a load or store in a window. */
+struct access {
+	uint64_t offset;  /* of the instruction, in its image */
+	uint32_t image;   /* a number that the set's owner assigns */
+	uint32_t address; /* the low 32 bits of the data's address, if known */
+	uint8_t size;     /* log2 of bytes */
+	bool store;       /* it only stores */
+	bool known;
+};
+
+enum accesses_granule {
+	ACCESSES_LINES,
+	ACCESSES_PAGES,
+	ACCESSES_NR_GRANULES,
+};
+
+/* A line or page of the sample. */
+struct accesses_place {
+	uint32_t number; /* address >> ACCESSES_LINE_BITS or ACCESSES_PAGE_BITS */
+	uint32_t hash;   /* accesses_hash(number) */
+	uint64_t n;      /* first touches by this instruction; not 0 */
+	uint8_t thread;  /* a number made of its ID, or ACCESSES_SHARED */
+};
+
+struct accesses_reuse {
+	uint64_t reused[ACCESSES_AGES];   /* touched before, so long ago */
+	uint64_t survived[ACCESSES_AGES]; /* not touched before, for at least so long */
+	uint64_t first;                   /* the sum of survived */
+	struct accesses_place *place;     /* those of the sample, by hash */
+	uint32_t nr_places;
+};
+
+struct accesses_stride {
+	int32_t bytes;
+	uint64_t n; /* at least so often; 0: unused */
+};
+
+struct accesses_insn {
+	uint64_t offset;
+	uint32_t image;
+	uint8_t size; /* log2, the largest */
+	bool loads, stores;
+	uint64_t known;   /* executions whose address is known */
+	uint64_t unknown; /* other executions */
+	uint64_t splits;  /* of known, those that touch two lines; the first counts */
+	uint64_t pairs;   /* known executions with a known one before in the window */
+	struct accesses_stride stride[ACCESSES_STRIDES]; /* the most frequent first */
+	struct accesses_reuse reuse[ACCESSES_NR_GRANULES];
+};
+
+struct accesses;
+
+/*
+ * A set of at most limit instructions, from 1 to ACCESSES_MAX_INSNS. If there are more,
+ * those with the fewest executions are left out. NULL when out of memory.
+ */
+struct accesses *accesses_new(uint32_t limit);
+void accesses_free(struct accesses *set); /* accepts NULL */
+
+/*
+ * Adds the accesses of one window of thread tid, in their order. 0, -EINVAL if they
+ * cannot be those of a window, -EOVERFLOW or -ENOMEM; on -ENOMEM set may have a part of
+ * them, else it is unchanged.
+ */
+int accesses_add(struct accesses *set, const struct access *a, size_t nr, uint32_t tid);
+
+/*
+ * Adds all of the set from. Image i of from is map[i] in set; map = NULL means i. 0,
+ * -CPI_ECORRUPT for an image that is not in the map, -EOVERFLOW or -ENOMEM; on -ENOMEM
+ * set may have a part, else it is unchanged.
+ */
+int accesses_merge(struct accesses *set, const struct accesses *from,
+		   const uint32_t *map, uint32_t nr_map);
+
+uint64_t accesses_seen(const struct accesses *set);    /* <= INT64_MAX */
+uint64_t accesses_kept(const struct accesses *set);    /* of instructions that it has */
+uint64_t accesses_windows(const struct accesses *set); /* that had accesses */
+size_t accesses_memory(const struct accesses *set);    /* bytes */
+
+/*
+ * The instructions, by image and offset, and each once; until a change. At most limit +
+ * limit / 4, since leaving out takes its time.
+ */
+const struct accesses_insn *const *accesses_insns(const struct accesses *set,
+						  size_t *nr);
+
+/*
+ * The sample has all places of an instruction whose hash is less than its bound, and no
+ * others. So it has bound / 2^32 of the places that the instruction touched.
+ */
+uint64_t accesses_bound(const struct accesses *set, const struct accesses_insn *insn,
+			enum accesses_granule granule);
+
+/* The hash that decides about the sample. It is part of the format: never change it. */
+uint32_t accesses_hash(uint32_t number);
+
+/*
+ * As a blob, packed (db/profile/pack.h). The body, all numbers LEB128: windows;
+ * accesses left out; log2 of the bound, of lines and of pages; number of instructions;
+ * their images as distances; their offsets, as distances within an image. Then of each
+ * instruction: 1 if it loads + 2 if it stores + 4 size; unknown; splits; pairs; the
+ * strides: n, and the bytes (as 2 d, or -2 d - 1 below 0), with n = 0 after the last if
+ * there are less than 4; of lines and of pages: reused, survived, the number of places,
+ * and of all places, by number: the numbers as distances, then n, then the threads, a
+ * byte each. t/fixtures/ has a golden file. For an empty set nothing is appended.
+ * Returns 0 or -ENOMEM.
+ */
+int accesses_encode(const struct accesses *set, struct buf *out);
+
+/*
+ * Adds a blob's contents, with its numbers of images. Returns 0, -CPI_ETRUNCATED,
+ * -CPI_ECORRUPT, -CPI_EVERSION, -CPI_ELIMIT, -EOVERFLOW or -ENOMEM. The whole blob is
+ * checked first.
+ */
+int accesses_decode(const void *blob, size_t size, struct accesses *into);
+
+#endif

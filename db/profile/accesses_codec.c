@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * accesses_codec.c - accesses as a blob
+ *
+ * What can be computed is not stored: known executions are the reused and the first
+ * touches of lines, first touches are the sum of survived, and hashes are made of
+ * numbers.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/varint.h"
+#include "db/profile/accesses.h"
+#include "db/profile/accesses_private.h"
+#include "db/profile/pack.h"
+
+#define MAX_BODY    (1u << 24)
+#define MOST_INSNS  (ACCESSES_MAX_INSNS + ACCESSES_MAX_INSNS / 4)
+#define LEAST_BYTES 8 /* of an instruction */
+
+enum {
+	LOADS = 1,
+	STORES = 2,
+	SIZE_SHIFT = 2,
+};
+
+static const uint32_t most_numbers[] = {
+	[ACCESSES_LINES] = UINT32_MAX >> ACCESSES_LINE_BITS,
+	[ACCESSES_PAGES] = UINT32_MAX >> ACCESSES_PAGE_BITS,
+};
+
+static uint32_t fold(int32_t d)
+{
+	return (uint32_t)d << 1 ^ -((uint32_t)d >> 31);
+}
+
+static int32_t unfold(uint32_t v)
+{
+	return (int32_t)(v >> 1 ^ -(v & 1));
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct accesses_place *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct accesses_place *x = a, *y = b;
+
+	return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash)
+				  : by_number(a, b);
+}
+
+static void put_counts(const uint64_t *n, struct buf *out)
+{
+	for (int i = 0; i < ACCESSES_AGES; i++)
+		varint_put(out, n[i]);
+}
+
+static int put_places(const struct accesses_reuse *r, struct buf *out)
+{
+	struct accesses_place *p = calloc(r->nr_places + 1, sizeof(*p));
+	uint32_t before = 0;
+
+	if (!p)
+		return -ENOMEM;
+	if (r->nr_places)
+		memcpy(p, r->place, r->nr_places * sizeof(*p));
+	qsort(p, r->nr_places, sizeof(*p), by_number);
+	varint_put(out, r->nr_places);
+	for (uint32_t i = 0; i < r->nr_places; i++) {
+		varint_put(out, p[i].number - before);
+		before = p[i].number;
+	}
+	for (uint32_t i = 0; i < r->nr_places; i++)
+		varint_put(out, p[i].n);
+	for (uint32_t i = 0; i < r->nr_places; i++)
+		buf_putc(out, (char)p[i].thread);
+	free(p);
+	return 0;
+}
+
+static int put_insn(const struct accesses_insn *insn, struct buf *out)
+{
+	int err = 0;
+
+	varint_put(out, (insn->loads ? LOADS : 0U) + (insn->stores ? STORES : 0U) +
+				((uint32_t)insn->size << SIZE_SHIFT));
+	varint_put(out, insn->unknown);
+	varint_put(out, insn->splits);
+	varint_put(out, insn->pairs);
+	for (int i = 0; i < ACCESSES_STRIDES; i++) {
+		varint_put(out, insn->stride[i].n);
+		if (!insn->stride[i].n)
+			break;
+		varint_put(out, fold(insn->stride[i].bytes));
+	}
+	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++) {
+		put_counts(insn->reuse[g].reused, out);
+		put_counts(insn->reuse[g].survived, out);
+		err = put_places(&insn->reuse[g], out);
+	}
+	return err;
+}
+
+int accesses_encode(const struct accesses *set, struct buf *out)
+{
+	const struct accesses_insn *const *insn;
+	struct buf body = { 0 };
+	size_t nr;
+	int err = 0;
+
+	if (!accesses_seen(set))
+		return 0;
+	insn = accesses_insns(set, &nr);
+	varint_put(&body, accesses_windows(set));
+	varint_put(&body, accesses_seen(set) - accesses_kept(set));
+	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
+		varint_put(&body, (unsigned int)__builtin_ctzll(set->bound[g]));
+	varint_put(&body, nr);
+	for (size_t i = 0; i < nr; i++)
+		varint_put(&body, insn[i]->image - (i ? insn[i - 1]->image : 0));
+	for (size_t i = 0; i < nr; i++) {
+		const bool same = i && insn[i]->image == insn[i - 1]->image;
+
+		varint_put(&body, insn[i]->offset - (same ? insn[i - 1]->offset : 0));
+	}
+	for (size_t i = 0; !err && i < nr; i++)
+		err = put_insn(insn[i], &body);
+	if (!err)
+		err = pack_put(&body, out);
+	buf_fini(&body);
+	return err;
+}
+
+/* What is being read. */
+struct accesses_reader {
+	const uint8_t *at, *end;
+	struct accesses *set;
+	uint64_t left; /* that counts may have, all together */
+	int err;
+};
+
+/* A number of at most most; 0 after an error. */
+static uint64_t get(struct accesses_reader *r, uint64_t most)
+{
+	uint64_t v = 0;
+
+	if (!r->err)
+		r->err = varint_get(&r->at, r->end, &v);
+	if (!r->err && v > most)
+		r->err = -CPI_ECORRUPT;
+	return r->err ? 0 : v;
+}
+
+static uint64_t get_counts(struct accesses_reader *r, uint64_t *n)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < ACCESSES_AGES; i++) {
+		n[i] = get(r, r->left - sum);
+		sum += n[i];
+	}
+	return sum;
+}
+
+static void get_strides(struct accesses_reader *r, struct accesses_insn *insn)
+{
+	uint64_t left = insn->pairs;
+
+	for (int i = 0; i < ACCESSES_STRIDES && !r->err; i++) {
+		struct accesses_stride *s = &insn->stride[i];
+
+		s->n = get(r, i ? insn->stride[i - 1].n : left);
+		if (!s->n)
+			break;
+		s->bytes = unfold((uint32_t)get(r, UINT32_MAX));
+		for (int k = 0; k < i; k++)
+			if (insn->stride[k].bytes == s->bytes)
+				r->err = -CPI_ECORRUPT;
+		if (s->n > left)
+			r->err = -CPI_ECORRUPT;
+		left -= s->n;
+	}
+}
+
+/* Numbers ascend, and no place has more touches than are left. */
+static void check_places(struct accesses_reader *r, struct accesses_reuse *reuse, int g)
+{
+	uint64_t left = reuse->first, number = 0;
+
+	for (uint32_t i = 0; i < reuse->nr_places && !r->err; i++) {
+		const uint64_t step = get(r, UINT32_MAX);
+
+		number += step;
+		if (number > most_numbers[g] || (i && !step))
+			r->err = -CPI_ECORRUPT;
+		reuse->place[i].number = (uint32_t)number;
+		reuse->place[i].hash = accesses_hash((uint32_t)number);
+	}
+	for (uint32_t i = 0; i < reuse->nr_places; i++) {
+		reuse->place[i].n = get(r, left);
+		if (!r->err && !reuse->place[i].n)
+			r->err = -CPI_ECORRUPT;
+		left -= reuse->place[i].n;
+	}
+	for (uint32_t i = 0; i < reuse->nr_places && !r->err; i++) {
+		if (r->at == r->end)
+			r->err = -CPI_ETRUNCATED;
+		else
+			reuse->place[i].thread = *r->at++;
+		if (!r->err && !reuse->place[i].thread)
+			r->err = -CPI_ECORRUPT;
+	}
+	/* Those that are missing are those with the higher hashes. */
+	if (!r->err && left && reuse->nr_places < ACCESSES_LEAST)
+		r->err = -CPI_ECORRUPT;
+}
+
+static void get_places(struct accesses_reader *r, struct accesses_reuse *reuse, int g)
+{
+	const uint64_t nr =
+		get(r, ACCESSES_SAMPLE + ACCESSES_LEAST * (uint64_t)MOST_INSNS);
+
+	if (!r->err && nr > (uint64_t)(r->end - r->at))
+		r->err = -CPI_ETRUNCATED;
+	if (r->err)
+		return;
+	reuse->place = calloc(accesses_room(nr), sizeof(*reuse->place));
+	if (!reuse->place) {
+		r->err = -ENOMEM;
+		return;
+	}
+	reuse->nr_places = (uint32_t)nr;
+	r->set->nr_places[g] += nr;
+	check_places(r, reuse, g);
+	qsort(reuse->place, nr, sizeof(*reuse->place), by_hash);
+}
+
+static void get_insn(struct accesses_reader *r, struct accesses_insn *insn)
+{
+	const uint64_t flags =
+		get(r, (ACCESSES_MAX_SIZE << SIZE_SHIFT) + LOADS + STORES);
+
+	insn->loads = flags & LOADS;
+	insn->stores = flags & STORES;
+	insn->size = (uint8_t)(flags >> SIZE_SHIFT);
+	insn->unknown = get(r, r->left);
+	r->left -= insn->unknown;
+	insn->splits = get(r, r->left);
+	insn->pairs = get(r, r->left);
+	get_strides(r, insn);
+	for (int g = 0; g < ACCESSES_NR_GRANULES && !r->err; g++) {
+		struct accesses_reuse *reuse = &insn->reuse[g];
+		uint64_t known = get_counts(r, reuse->reused);
+
+		r->left -= known;
+		reuse->first = get_counts(r, reuse->survived);
+		r->left += known;
+		known += reuse->first;
+		if (g && known != insn->known)
+			r->err = -CPI_ECORRUPT;
+		insn->known = known;
+		if (!r->err)
+			get_places(r, reuse, g);
+	}
+	r->left -= r->err ? 0 : insn->known;
+	if (!r->err && (!(flags & (LOADS | STORES)) || insn->splits > insn->known ||
+			(insn->pairs && insn->pairs >= insn->known) ||
+			!(insn->known + insn->unknown)))
+		r->err = -CPI_ECORRUPT;
+}
+
+static void get_names(struct accesses_reader *r, uint64_t nr)
+{
+	struct accesses *set = r->set;
+	uint64_t image = 0;
+
+	for (uint64_t i = 0; i < nr && !r->err; i++) {
+		image += get(r, UINT32_MAX - image);
+		set->insn[i]->image = (uint32_t)image;
+	}
+	for (uint64_t i = 0; i < nr && !r->err; i++) {
+		const bool same = i && set->insn[i]->image == set->insn[i - 1]->image;
+		const uint64_t before = same ? set->insn[i - 1]->offset : 0;
+		const uint64_t step = get(r, UINT64_MAX - before);
+
+		if (same && !step)
+			r->err = r->err ? r->err : -CPI_ECORRUPT;
+		set->insn[i]->offset = before + step;
+	}
+}
+
+static void get_insns(struct accesses_reader *r)
+{
+	const uint64_t nr = get(r, MOST_INSNS);
+
+	if (!r->err && nr > (size_t)(r->end - r->at) / LEAST_BYTES)
+		r->err = -CPI_ETRUNCATED;
+	if (!r->err)
+		r->err = accesses_add_empty(r->set, nr);
+	if (!r->err)
+		get_names(r, nr);
+	for (uint64_t i = 0; i < nr && !r->err; i++)
+		get_insn(r, r->set->insn[i]);
+}
+
+static int read_body(struct accesses_reader *r)
+{
+	struct accesses *set = r->set;
+
+	set->windows = get(r, INT64_MAX);
+	set->left_out = get(r, INT64_MAX);
+	r->left = INT64_MAX - set->left_out;
+	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
+		set->bound[g] = UINT64_C(1) << get(r, ACCESSES_HASH_BITS);
+	get_insns(r);
+	set->seen = INT64_MAX - r->left;
+	if (!r->err && (r->at != r->end || !set->seen || !set->windows ||
+			set->windows > set->seen))
+		r->err = -CPI_ECORRUPT;
+	return r->err;
+}
+
+int accesses_decode(const void *blob, size_t size, struct accesses *into)
+{
+	struct accesses_reader r = { .set = accesses_new(ACCESSES_MAX_INSNS) };
+	struct buf memory = { 0 };
+	size_t body_size;
+	int err = r.set ? pack_get(blob, size, MAX_BODY, &memory, &r.at, &body_size)
+			: -ENOMEM;
+
+	if (!err) {
+		r.end = r.at + body_size;
+		err = read_body(&r);
+	}
+	if (!err)
+		err = accesses_merge(into, r.set, NULL, 0);
+	accesses_free(r.set);
+	buf_fini(&memory);
+	return err;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * accesses_private.h - what a set of accesses consists of; for accesses*.c only
+ */
+#ifndef CPI_DB_ACCESSES_PRIVATE_H
+#define CPI_DB_ACCESSES_PRIVATE_H
+
+#include "db/profile/accesses.h"
+
+#define ACCESSES_HASH_BITS 32
+
+struct accesses {
+	struct accesses_insn **insn; /* by image and offset */
+	size_t nr;
+	uint32_t limit;
+	uint64_t windows, seen, left_out;
+	uint64_t bound[ACCESSES_NR_GRANULES]; /* a power of two */
+	size_t nr_places[ACCESSES_NR_GRANULES];
+};
+
+/* Appends nr instructions without contents to an empty set. 0 or -ENOMEM. */
+int accesses_add_empty(struct accesses *set, size_t nr);
+
+/* The room of an array of nr elements that base/grow.h's GROW() can extend. */
+size_t accesses_room(size_t nr);
+
+#endif
