@@ -66,6 +66,8 @@ void accesses_free(struct accesses *set)
 		return;
 	for (size_t i = 0; i < set->nr; i++)
 		free_insn(set->insn[i]);
+	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
+		free(set->touch[g]);
 	free(set->insn);
 	free(set);
 }
@@ -168,6 +170,15 @@ static void drop_places(struct accesses *set, struct accesses_insn *insn, int g)
 	}
 }
 
+static void apply_bound(struct accesses *set, int g)
+{
+	for (size_t i = 0; i < set->nr; i++)
+		drop_places(set, set->insn[i], g);
+	while (set->nr_touches[g] &&
+	       set->touch[g][set->nr_touches[g] - 1].hash >= set->bound[g])
+		set->nr_touches[g]--;
+}
+
 /* The places beyond those that each instruction may have. */
 static size_t nr_extra(const struct accesses *set, int g)
 {
@@ -186,8 +197,7 @@ static void lower_bound(struct accesses *set, int g)
 	while (set->bound[g] > 1 && set->nr_places[g] > ACCESSES_SAMPLE &&
 	       nr_extra(set, g) > ACCESSES_SAMPLE) {
 		set->bound[g] /= 2;
-		for (size_t i = 0; i < set->nr; i++)
-			drop_places(set, set->insn[i], g);
+		apply_bound(set, g);
 	}
 }
 
@@ -253,6 +263,54 @@ static int add_place(struct accesses *set, struct accesses_insn *insn, int g,
 	r->nr_places++;
 	set->nr_places[g]++;
 	drop_places(set, insn, g);
+	return 0;
+}
+
+static size_t touch_position(const struct accesses *set, int g, uint32_t hash,
+			     uint32_t number)
+{
+	const struct accesses_touch *t = set->touch[g];
+	size_t low = 0, high = set->nr_touches[g];
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (t[mid].hash < hash ||
+		    (t[mid].hash == hash && t[mid].number < number))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/*
+ * Notes that a place is touched now. *since becomes the accesses since it was touched
+ * before, or since the set began if it was not, or 0 if the place is not in the sample.
+ * 1 if it was touched before, 0 or -ENOMEM.
+ */
+static int touch(struct accesses *set, int g, uint32_t number, uint64_t *since)
+{
+	const uint32_t hash = accesses_hash(number);
+	const size_t at = touch_position(set, g, hash, number);
+	struct accesses_touch *t;
+
+	*since = 0;
+	if (hash >= set->bound[g])
+		return 0;
+	t = set->touch[g];
+	if (at < set->nr_touches[g] && t[at].number == number) {
+		*since = set->clock - t[at].when;
+		t[at].when = set->clock;
+		return 1;
+	}
+	if (GROW(set->touch[g], set->nr_touches[g]))
+		return -ENOMEM;
+	t = set->touch[g];
+	memmove(&t[at + 1], &t[at], (set->nr_touches[g] - at) * sizeof(*t));
+	t[at] = (struct accesses_touch){ hash, number, set->clock };
+	set->nr_touches[g]++;
+	*since = set->clock;
 	return 0;
 }
 
@@ -348,31 +406,57 @@ static void add_stride(const struct window_state *w, size_t i)
 		}
 }
 
+static void add_gap(struct accesses_reuse *r, int touched, uint64_t since)
+{
+	int gap = age_class(since);
+
+	if (gap >= ACCESSES_GAPS)
+		gap = ACCESSES_GAPS - 1;
+	(touched ? r->again : r->never)[gap]++;
+}
+
+/* Touches a line or page, of an access that splits both; the first one counts. */
+static int add_touch(const struct window_state *w, size_t i, int g)
+{
+	const unsigned int bits = bits_of[g];
+	struct accesses_reuse *r = &w->insn[i]->reuse[g];
+	const size_t age = age_of(w, i, bits);
+	const uint32_t last = (uint32_t)number_of(&w->a[i], bits, true);
+	struct accesses_place p = { .n = 1, .thread = w->thread };
+	uint64_t since, unused;
+	int touched;
+
+	p.number = w->a[i].address >> bits;
+	touched = touch(w->set, g, p.number, &since);
+	if (touched >= 0 && last != p.number && touch(w->set, g, last, &unused) < 0)
+		touched = -ENOMEM;
+	if (touched < 0)
+		return touched;
+	if (age) {
+		r->reused[age_class(age)]++;
+		return 0;
+	}
+	r->survived[age_class(i + 1)]++;
+	r->first++;
+	if (since)
+		add_gap(r, touched, since);
+	p.hash = accesses_hash(p.number);
+	return add_place(w->set, w->insn[i], g, &p);
+}
+
 static int add_known(const struct window_state *w, size_t i)
 {
 	struct accesses_insn *insn = w->insn[i];
 	const unsigned int line = ACCESSES_LINE_BITS;
 	int err = 0;
 
+	w->set->clock++;
 	insn->known++;
 	insn->splits +=
 		number_of(&w->a[i], line, false) != number_of(&w->a[i], line, true);
 	add_stride(w, i);
-	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++) {
-		struct accesses_reuse *r = &insn->reuse[g];
-		const size_t age = age_of(w, i, bits_of[g]);
-		struct accesses_place p = { .n = 1, .thread = w->thread };
-
-		if (age) {
-			r->reused[age_class(age)]++;
-			continue;
-		}
-		r->survived[age_class(i + 1)]++;
-		r->first++;
-		p.number = w->a[i].address >> bits_of[g];
-		p.hash = accesses_hash(p.number);
-		err = add_place(w->set, insn, g, &p);
-	}
+	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++)
+		err = add_touch(w, i, g);
 	return err;
 }
 
@@ -423,6 +507,10 @@ static int merge_places(struct accesses *set, struct accesses_insn *to,
 	for (int i = 0; i < ACCESSES_AGES; i++) {
 		to->reuse[g].reused[i] += r->reused[i];
 		to->reuse[g].survived[i] += r->survived[i];
+	}
+	for (int i = 0; i < ACCESSES_GAPS; i++) {
+		to->reuse[g].again[i] += r->again[i];
+		to->reuse[g].never[i] += r->never[i];
 	}
 	to->reuse[g].first += r->first;
 	for (uint32_t i = 0; !err && i < r->nr_places; i++)
@@ -503,8 +591,7 @@ int accesses_merge(struct accesses *set, const struct accesses *from,
 	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
 		if (from->bound[g] < set->bound[g]) {
 			set->bound[g] = from->bound[g];
-			for (size_t i = 0; i < set->nr; i++)
-				drop_places(set, set->insn[i], g);
+			apply_bound(set, g);
 		}
 	for (size_t i = 0; !err && i < from->nr; i++) {
 		const struct accesses_insn *insn = from->insn[i];
@@ -542,7 +629,8 @@ size_t accesses_memory(const struct accesses *set)
 						 2 * sizeof(struct accesses_insn *));
 
 	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
-		bytes += 2 * set->nr_places[g] * sizeof(struct accesses_place);
+		bytes += 2 * (set->nr_places[g] * sizeof(struct accesses_place) +
+			      set->nr_touches[g] * sizeof(struct accesses_touch));
 	return bytes;
 }
 

@@ -12,6 +12,9 @@
  * those whose hash is low. It is the same sample for each instruction, so that one line
  * is found at all instructions that touched it; and it is a simple random sample, so
  * that the number of different lines can be estimated from how often they came again.
+ * - for the first touches of this sample, how many accesses the set has seen since a
+ *   window before touched the place. Windows are far apart, but they thin out the
+ * accesses and the touches alike: so a rate of touches per access is the same.
  * - the distance from its address at its execution before, in the same window.
  *
  * Only the low 32 bits of addresses are known: two lines that are 4 GB apart count as
@@ -21,7 +24,7 @@
  * I2  of an instruction: known + unknown > 0; of each granule, the sum of survived is
  *     its first touches, and these with the sum of reused are known; pairs < known
  * I3  what a set has does not depend on the order of what was added, if no instruction
- *     was left out and no stride was displaced by others
+ *     was left out and no stride was displaced by others; but again and never do
  */
 #ifndef CPI_DB_ACCESSES_H
 #define CPI_DB_ACCESSES_H
@@ -39,7 +42,8 @@
 #define ACCESSES_MAX_SIZE   6    /* log2 of the bytes of an access */
 #define ACCESSES_LINE_BITS  6
 #define ACCESSES_PAGE_BITS  12
-#define ACCESSES_AGES       8 /* age a: 2^a to 2^(a+1) - 1 accesses ago */
+#define ACCESSES_AGES       8  /* age a: 2^a to 2^(a+1) - 1 accesses ago */
+#define ACCESSES_GAPS       24 /* the same, between windows; the last one is open */
 #define ACCESSES_STRIDES    4
 #define ACCESSES_SHARED     255 /* several threads touched a granule */
 
@@ -71,7 +75,12 @@ struct accesses_reuse {
 	uint64_t reused[ACCESSES_AGES];   /* touched before, so long ago */
 	uint64_t survived[ACCESSES_AGES]; /* not touched before, for at least so long */
 	uint64_t first;                   /* the sum of survived */
-	struct accesses_place *place;     /* those of the sample, by hash */
+	/*
+	 * First touches of places of the sample, by the accesses that the set saw since
+	 * the place was touched in a window before, or since it began.
+	 */
+	uint64_t again[ACCESSES_GAPS], never[ACCESSES_GAPS];
+	struct accesses_place *place; /* those of the sample, by hash */
 	uint32_t nr_places;
 };
 
@@ -145,10 +154,10 @@ uint32_t accesses_hash(uint32_t number);
  * their images as distances; their offsets, as distances within an image. Then of each
  * instruction: 1 if it loads + 2 if it stores + 4 size; unknown; splits; pairs; the
  * strides: n, and the bytes (as 2 d, or -2 d - 1 below 0), with n = 0 after the last if
- * there are less than 4; of lines and of pages: reused, survived, the number of places,
- * and of all places, by number: the numbers as distances, then n, then the threads, a
- * byte each. t/fixtures/ has a golden file. For an empty set nothing is appended.
- * Returns 0 or -ENOMEM.
+ * there are less than 4; of lines and of pages: reused, survived, again and never (each
+ * as its length, and so many counts), the number of places, and of all places, by
+ * number: the numbers as distances, then n, then the threads, a byte each. t/fixtures/
+ * has a golden file. For an empty set nothing is appended. Returns 0 or -ENOMEM.
  */
 int accesses_encode(const struct accesses *set, struct buf *out);
 

@@ -64,6 +64,18 @@ static void put_counts(const uint64_t *n, struct buf *out)
 		varint_put(out, n[i]);
 }
 
+/* Without the zeros at the end. */
+static void put_gaps(const uint64_t *n, struct buf *out)
+{
+	int nr = ACCESSES_GAPS;
+
+	while (nr && !n[nr - 1])
+		nr--;
+	varint_put(out, (uint64_t)nr);
+	for (int i = 0; i < nr; i++)
+		varint_put(out, n[i]);
+}
+
 static int put_places(const struct accesses_reuse *r, struct buf *out)
 {
 	struct accesses_place *p = calloc(r->nr_places + 1, sizeof(*p));
@@ -105,6 +117,8 @@ static int put_insn(const struct accesses_insn *insn, struct buf *out)
 	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++) {
 		put_counts(insn->reuse[g].reused, out);
 		put_counts(insn->reuse[g].survived, out);
+		put_gaps(insn->reuse[g].again, out);
+		put_gaps(insn->reuse[g].never, out);
 		err = put_places(&insn->reuse[g], out);
 	}
 	return err;
@@ -169,6 +183,20 @@ static uint64_t get_counts(struct accesses_reader *r, uint64_t *n)
 		sum += n[i];
 	}
 	return sum;
+}
+
+/* Counts of at most most, all together; returns what is left. */
+static uint64_t get_gaps(struct accesses_reader *r, uint64_t *n, uint64_t most)
+{
+	const uint64_t nr = get(r, ACCESSES_GAPS);
+
+	for (uint64_t i = 0; i < nr; i++) {
+		n[i] = get(r, most);
+		most -= n[i];
+	}
+	if (!r->err && nr && !n[nr - 1])
+		r->err = -CPI_ECORRUPT;
+	return most;
 }
 
 static void get_strides(struct accesses_reader *r, struct accesses_insn *insn)
@@ -265,6 +293,7 @@ static void get_insn(struct accesses_reader *r, struct accesses_insn *insn)
 		reuse->first = get_counts(r, reuse->survived);
 		r->left += known;
 		known += reuse->first;
+		get_gaps(r, reuse->never, get_gaps(r, reuse->again, reuse->first));
 		if (g && known != insn->known)
 			r->err = -CPI_ECORRUPT;
 		insn->known = known;

@@ -9,6 +9,12 @@
 
 #define ACCESSES_HASH_BITS 32
 
+/* When a place of the sample was touched last, on the clock of the set. */
+struct accesses_touch {
+	uint32_t hash, number;
+	uint64_t when;
+};
+
 struct accesses {
 	struct accesses_insn **insn; /* by image and offset */
 	size_t nr;
@@ -16,6 +22,10 @@ struct accesses {
 	uint64_t windows, seen, left_out;
 	uint64_t bound[ACCESSES_NR_GRANULES]; /* a power of two */
 	size_t nr_places[ACCESSES_NR_GRANULES];
+	uint64_t clock; /* accesses that accesses_add() added, with a known address */
+	struct accesses_touch
+		*touch[ACCESSES_NR_GRANULES]; /* by hash, below the bound */
+	size_t nr_touches[ACCESSES_NR_GRANULES];
 };
 
 /* Appends nr instructions without contents to an empty set. 0 or -ENOMEM. */

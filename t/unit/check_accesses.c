@@ -263,11 +263,13 @@ START_TEST(sets_sum_up_windows_and_survive_merging_and_a_blob)
 }
 END_TEST
 
-/* Windows of one access each, in the reverse order. */
+/* Windows of one access each, in the reverse order: all but the gaps is the same. */
 START_TEST(the_order_of_windows_does_not_matter)
 {
 	struct accesses *set = new_set(), *back = new_set();
+	const struct accesses_insn *const *x, *const *y;
 	const uint64_t seed = unit_seed() | 1;
+	size_t nr, same;
 
 	for (uint32_t i = 0; i < 40000; i++) {
 		for (int k = 0; k < 2; k++) {
@@ -280,9 +282,50 @@ START_TEST(the_order_of_windows_does_not_matter)
 			ck_assert_int_eq(accesses_add(k ? back : set, &a, 1, 1), 0);
 		}
 	}
-	check_equal(set, back);
+	x = accesses_insns(set, &nr);
+	y = accesses_insns(back, &same);
+	ck_assert_uint_eq(nr, same);
+	for (size_t i = 0; i < nr; i++) {
+		const struct accesses_reuse *a = x[i]->reuse, *b = y[i]->reuse;
+
+		ck_assert_uint_eq(x[i]->known, y[i]->known);
+		ck_assert_uint_eq(a->nr_places, b->nr_places);
+		ck_assert_uint_gt(a->nr_places, 100);
+		ck_assert_mem_eq(a->place, b->place, a->nr_places * sizeof(*a->place));
+	}
 	accesses_free(set);
 	accesses_free(back);
+}
+END_TEST
+
+/* One line by turns with another that is always new, and windows between. */
+START_TEST(gaps_between_windows_are_counted_in_accesses)
+{
+	struct accesses *set = new_set();
+	const struct accesses_insn *const *insn;
+	uint64_t want[ACCESSES_GAPS] = { 0 };
+	size_t nr;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		struct access a[10] = { 0 };
+
+		for (uint32_t k = 0; k < 10; k++)
+			a[k] = (struct access){ .offset = 1 + (k > 0),
+						.known = true,
+						.address =
+							k ? (10 * i + k) << 20 : 0x40 };
+		ck_assert_int_eq(accesses_add(set, a, i % 2 ? 10 : 5, 1), 0);
+	}
+	want[2] = 10; /* 5 accesses after those of 5 */
+	want[3] = 9;  /* 10 after the others */
+	insn = accesses_insns(set, &nr);
+	ck_assert_uint_eq(nr, 2);
+	ck_assert_mem_eq(insn[0]->reuse[0].again, want, sizeof(want));
+	ck_assert_uint_eq(insn[0]->reuse[0].never[0], 1);
+	for (int g = 0; g < ACCESSES_GAPS; g++)
+		ck_assert_uint_eq(insn[1]->reuse[0].again[g], 0);
+	ck_assert_uint_eq(insn[1]->reuse[0].never[7], 21); /* accesses 128 to 150 */
+	accesses_free(set);
 }
 END_TEST
 
@@ -453,6 +496,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(t, sets_sum_up_windows_and_survive_merging_and_a_blob, 0,
 			    NR(shapes));
 	tcase_add_test(t, the_order_of_windows_does_not_matter);
+	tcase_add_test(t, gaps_between_windows_are_counted_in_accesses);
 	tcase_add_test(t, instructions_with_the_fewest_accesses_are_left_out);
 	tcase_add_test(t, threads_that_share_a_line_are_noticed);
 	tcase_add_test(t, images_are_translated_or_refused);
