@@ -502,6 +502,16 @@ t_recordsdb_SOURCES = t/recordsdb.c t/makedb.h
 t_recordsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_recordsdb_LDADD = $(t_mkdb_LDADD)
 
+# Mispredicted branches, against a published predictor: t/accuracy/predict.
+check_PROGRAMS += t/accuracy/predict_measure t/accuracy/branch_kernels
+t_accuracy_predict_measure_SOURCES = t/accuracy/predict_measure.c t/accuracy/tage.c \
+	t/accuracy/tage.h
+t_accuracy_predict_measure_CFLAGS = $(AM_CFLAGS)
+t_accuracy_predict_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
+t_accuracy_branch_kernels_SOURCES = t/accuracy/branch_kernels.c
+t_accuracy_branch_kernels_CFLAGS = $(AM_CFLAGS) -O2 -fno-if-conversion -fno-if-conversion2 \
+	-fno-unroll-loops
+EXTRA_DIST += t/accuracy/predict
 # Paths from branch histories: t/accuracy/paths.
 check_PROGRAMS += t/accuracy/path_measure
 PATHS = t/accuracy/branch_paths.c t/accuracy/branch_paths.h t/accuracy/paths_graph.c t/accuracy/paths_private.h

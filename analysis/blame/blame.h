@@ -15,6 +15,7 @@
 #include "analysis/cfg/cfg.h"
 #include "analysis/freq/freq.h"
 #include "analysis/isa/isa.h"
+#include "analysis/predict/mispredicts.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "db/profile/profile.h"
@@ -121,6 +122,8 @@ struct blame_input {
 	const double *samples;           /* by instruction: blamed time samples */
 	const struct count *outcomes;    /* by instruction: where jumps went; or NULL */
 	const struct freq *freq;
+	const struct mispredicts
+		*mispredicts; /* by instruction, from windows; or NULL */
 	double period_cycles; /* cycles per sample */
 	bool exact;           /* samples are at the stalled instruction, not near it */
 	bool deferred; /* interrupts may be masked: no CPI, all samples are outside */

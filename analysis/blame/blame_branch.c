@@ -4,8 +4,9 @@
  * path's first instructions or, if samples move to the instruction that retired last,
  * at the jump.
  *
- * A predictor that knows only the probability p of one way mispredicts a conditional
- * jump at most 2 min(p, 1 - p) of the time. Jumps and calls through a register may go
+ * Windows say how often a jump is mispredicted (mispredicts.h). Without them, a
+ * predictor that knows only the probability p of one way mispredicts a conditional jump
+ * at most 2 min(p, 1 - p) of the time, and jumps and calls through a register may go
  * anywhere. Returns are predicted by a stack that seldom errs.
  */
 #include "config.h"
@@ -21,10 +22,24 @@
 #define FARTHER       0.96 /* factor of the likelihood for each of them */
 #define MAX_BEFORE    4
 
+#define CERTAIN 0.95 /* likelihood of a jump that always misses */
+#define HALFWAY 0.03 /* share of misses with half that likelihood */
+
 struct misses {
-	double share; /* of executions, at worst */
-	bool known;
+	double share;      /* of executions, at worst */
+	double likelihood; /* that a jump with such a share is what a stall waits for */
 };
+
+static bool ask_windows(const struct blame_scene *scene, int jump, struct misses *m)
+{
+	const struct mispredicts *of = scene->in->mispredicts;
+
+	if (!of || !of[jump].executions)
+		return false;
+	m->share = of[jump].high;
+	m->likelihood = CERTAIN * of[jump].likely / (of[jump].likely + HALFWAY);
+	return true;
+}
 
 /* From sampled outcomes of the jump, or of an instruction before it that decides it. */
 static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misses *m)
@@ -38,7 +53,8 @@ static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misse
 	}
 	if (taken + not_taken < FEW)
 		return false;
-	*m = (struct misses){ 2 * fmin(taken, not_taken) / (taken + not_taken), true };
+	m->share = 2 * fmin(taken, not_taken) / (taken + not_taken);
+	m->likelihood = 0.3 + 0.6 * m->share;
 	return true;
 }
 
@@ -52,29 +68,18 @@ static struct misses find_misses(const struct blame_scene *scene, int jump)
 	const int b = scene->paths.block_of[jump];
 	const struct cfg_block *block = &scene->in->cfg->block[b];
 	const double runs = scene->in->freq->block[b];
-	struct misses m = { 1, false };
+	struct misses m = { 1, 0.5 };
 
-	if (ask_outcomes(scene, jump, &m) || block->nr_out < 2)
+	if (ask_windows(scene, jump, &m) || ask_outcomes(scene, jump, &m) ||
+	    block->nr_out < 2)
 		return m;
 	for (int i = 0; i < block->nr_out; i++) {
 		const int to = scene->in->cfg->edge[block->first_out + i].to;
 
 		m.share = fmin(m.share, 2 * scene->in->freq->block[to] / runs);
 	}
+	m.likelihood = 0.5 * m.share;
 	return m;
-}
-
-static void accuse_conditional(struct blame_case *c, int jump, double weight)
-{
-	const struct misses m = find_misses(c->scene, jump);
-
-	if (m.share < SURE)
-		blame_acquit(c, BLAME_MISPREDICT,
-			     "the jump nearly always goes the same way");
-	else
-		blame_accuse(c, BLAME_MISPREDICT, jump,
-			     weight * (m.known ? 0.3 + 0.6 * m.share : 0.5 * m.share),
-			     m.share * REFILL_CYCLES);
 }
 
 /* How often the jump does not go to its most frequent target. */
@@ -89,18 +94,35 @@ static double spread_of_targets(const struct blame_scene *scene, int jump)
 	return block->missing_out ? 0.5 : 1 - fmin(most / scene->in->freq->block[b], 1);
 }
 
+/* Of a jump or call through a register or memory. */
+static struct misses find_indirect_misses(const struct blame_scene *scene, int jump)
+{
+	struct misses m = { 1, 0.5 };
+
+	if (!ask_windows(scene, jump, &m) &&
+	    scene->in->cfg->insn[jump].kind & INSN_JUMP)
+		m.likelihood = 0.3 + 0.6 * spread_of_targets(scene, jump);
+	return m;
+}
+
+static void accuse(struct blame_case *c, int jump, double weight, struct misses m)
+{
+	if (m.share < SURE)
+		blame_acquit(c, BLAME_MISPREDICT,
+			     "the jump is nearly always predicted");
+	else
+		blame_accuse(c, BLAME_MISPREDICT, jump, weight * m.likelihood,
+			     m.share * REFILL_CYCLES);
+}
+
 static void accuse_jump(struct blame_case *c, int jump, double weight)
 {
 	const uint32_t kind = blame_case_insn(c, jump)->kind;
 
 	if (kind & INSN_COND)
-		accuse_conditional(c, jump, weight);
-	else if (kind & INSN_INDIRECT && kind & INSN_JUMP)
-		blame_accuse(c, BLAME_MISPREDICT, jump,
-			     weight * (0.3 + 0.6 * spread_of_targets(c->scene, jump)),
-			     REFILL_CYCLES);
+		accuse(c, jump, weight, find_misses(c->scene, jump));
 	else if (kind & INSN_INDIRECT)
-		blame_accuse(c, BLAME_MISPREDICT, jump, weight * 0.5, REFILL_CYCLES);
+		accuse(c, jump, weight, find_indirect_misses(c->scene, jump));
 	else if (kind & INSN_RETURN)
 		blame_accuse(c, BLAME_MISPREDICT, jump, weight * 0.3, REFILL_CYCLES);
 }
@@ -133,9 +155,12 @@ void blame_branches(struct blame_case *c)
 double blame_miss_share(const struct blame_scene *scene, int insn)
 {
 	const uint32_t kind = scene->in->cfg->insn[insn].kind;
+	struct misses m;
 
 	if (kind & INSN_COND)
 		return find_misses(scene, insn).share;
+	if (kind & INSN_INDIRECT && ask_windows(scene, insn, &m))
+		return m.share;
 	if (kind & INSN_INDIRECT && kind & INSN_JUMP)
 		return spread_of_targets(scene, insn);
 	return kind & INSN_INDIRECT ? 1 : kind & INSN_RETURN ? RETURNS : 0;
@@ -148,5 +173,5 @@ bool blame_may_mispredict(const struct blame_scene *scene, int insn)
 	if (kind & INSN_COND)
 		return find_misses(scene, insn).share >= OFTEN;
 	return kind & INSN_INDIRECT && kind & INSN_JUMP &&
-	       spread_of_targets(scene, insn) >= OFTEN;
+	       blame_miss_share(scene, insn) >= OFTEN;
 }

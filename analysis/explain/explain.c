@@ -36,6 +36,7 @@ struct analysis_run {
 	double *fixed; /* by edge: its probability, if the code fixes it */
 	double *tie;  /* by block: deviation of draws of windows; NAN: none passed it */
 	double *seen; /* by edge: how many windows passed it; NULL: none are used */
+	struct mispredicts *mispredicts; /* by instruction; NULL: no windows */
 	struct blame_evidence *evidence; /* by event */
 	struct blame *blame;
 };
@@ -207,6 +208,40 @@ static int find_windows(struct analysis_run *x, struct freq_windows *out, bool *
 	return 0;
 }
 
+/* How often windows expect each branch to be mispredicted. */
+static int find_mispredicts(struct analysis_run *x)
+{
+	const struct explain_windows *w = x->in->windows;
+	const struct cfg *cfg = x->cfg;
+	struct branch_event *event;
+	struct arena work;
+	size_t nr;
+	int err = 0;
+
+	if (!w || !w->history)
+		return 0;
+	x->mispredicts = arena_array(x->arena, cfg->nr_insns, sizeof(*x->mispredicts));
+	if (!x->mispredicts)
+		return -ENOMEM;
+	arena_init(&work, 0);
+	for (int i = 0; i < cfg->nr_insns && !err; i++) {
+		const struct branch_place at = {
+			.image = w->image,
+			.offset = cfg->insn[i].address - cfg->bias,
+			.indirect = cfg->insn[i].kind & INSN_INDIRECT,
+		};
+
+		if (!(cfg->insn[i].kind & (INSN_COND | INSN_INDIRECT)))
+			continue;
+		err = branch_history_find(w->history, &at, &work, &event, &nr);
+		if (!err)
+			err = mispredicts_estimate(event, nr, &work,
+						   &x->mispredicts[i]);
+		arena_fini(&work);
+	}
+	return err;
+}
+
 /* Adds samples × period of an event to amount, by instruction. Returns Σ samples. */
 static uint64_t add_amounts(const struct analysis_run *x,
 			    const struct explain_event *event, double *amount)
@@ -335,7 +370,8 @@ static int find_scale(struct analysis_run *x)
 					  .isa = x->in->isa,
 					  .timing = x->timing,
 					  .outcomes = x->raw,
-					  .freq = x->freq };
+					  .freq = x->freq,
+					  .mispredicts = x->mispredicts };
 	struct scale_costs costs;
 	struct scale_input in = { .cfg = x->cfg,
 				  .block = x->freq->block,
@@ -497,6 +533,7 @@ static int find_culprits(struct analysis_run *x)
 		.samples = x->blamed,
 		.outcomes = x->raw,
 		.freq = x->freq,
+		.mispredicts = x->mispredicts,
 		.period_cycles = x->in->stream[0].period_cycles,
 		.exact = true,
 		.deferred = x->in->deferred,
@@ -538,6 +575,8 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 	if (!err)
 		err = take_branch_stacks(&x);
 	if (!err && !in->shape_only)
+		err = find_mispredicts(&x);
+	if (!err && !in->shape_only)
 		err = find_scale(&x);
 	if (!err && !in->shape_only)
 		err = find_blamed(&x);
@@ -553,6 +592,7 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 				    x.block_cycles,
 				    in->stream[0].period_cycles,
 				    x.freq,
+				    x.mispredicts,
 				    x.blame };
 	*out = done;
 	return 0;

@@ -13,6 +13,7 @@
 #include "analysis/freq/freq.h"
 #include "analysis/image/image.h"
 #include "analysis/isa/isa.h"
+#include "analysis/predict/branch_history.h"
 #include "analysis/windows/window_weights.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -39,8 +40,9 @@ struct explain_event {
 /* The windows of the selection, and what they passed in the image. */
 struct explain_windows {
 	const struct window_weights *weights;
-	uint32_t image;                /* its number there */
-	struct edges *runs, *branches; /* of window_weights_edges() */
+	uint32_t image;                       /* its number there */
+	struct edges *runs, *branches;        /* of window_weights_edges() */
+	const struct branch_history *history; /* of the same windows; or NULL */
 };
 
 struct explain_input {
@@ -77,7 +79,8 @@ struct explained {
 	const float *block_cycles; /* by block: one execution at best */
 	double period_cycles;      /* a sample's worth */
 	const struct freq *freq;
-	const struct blame *blame; /* NULL with shape_only */
+	const struct mispredicts *mispredicts; /* by instruction; NULL: no windows */
+	const struct blame *blame;             /* NULL with shape_only */
 };
 
 /*

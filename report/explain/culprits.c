@@ -11,7 +11,9 @@
 
 #include <inttypes.h>
 
-#define MAX_ADDRESSES 3 /* of one reason, in a legend */
+#define MAX_ADDRESSES 3   /* of one reason, in a legend */
+#define RANDOM        0.2 /* share of the rarer outcome, if it is called random */
+#define MOSTLY        0.6 /* part of it that is mispredicted, if history tells nothing */
 
 static char letter_of(enum blame_reason reason)
 {
@@ -66,6 +68,34 @@ void culprits_put_letters(const struct stall *s, struct buf *out)
 	}
 }
 
+/* Why a jump is mispredicted that often. */
+static const char *why_mispredicted(const struct mispredicts *m)
+{
+	if (m->rarer >= RANDOM && m->likely >= MOSTLY * m->rarer)
+		return " (random outcome)";
+	if (m->likely < MOSTLY * m->rarer)
+		return " (what ran before tells in part)";
+	return "";
+}
+
+/* What windows say of the likeliest jump. */
+static void put_mispredicts(const struct explained *e, const struct stall *s,
+			    struct buf *out)
+{
+	for (int i = 0; i < s->nr; i++) {
+		const int insn = s->culprit[i].insn;
+		const struct mispredicts *m = e->mispredicts;
+
+		if (s->culprit[i].reason != BLAME_MISPREDICT || insn < 0)
+			continue;
+		if (m && m[insn].executions)
+			buf_printf(out, ", mispredicts %.0f to %.0f %%%s",
+				   100 * m[insn].low, 100 * m[insn].high,
+				   why_mispredicted(&m[insn]));
+		return;
+	}
+}
+
 static void put_reason(const struct cfg *cfg, const struct stall *s,
 		       enum blame_reason reason, struct buf *out)
 {
@@ -83,14 +113,17 @@ static void put_reason(const struct cfg *cfg, const struct stall *s,
 	}
 }
 
-void culprits_put_legend(const struct cfg *cfg, const struct stall *s, struct buf *out)
+void culprits_put_legend(const struct explained *e, const struct stall *s,
+			 struct buf *out)
 {
 	for (int i = 0; i < s->nr; i++) {
 		if (is_old_reason(s, 0, i))
 			continue;
 		if (i)
 			buf_puts(out, "; ");
-		put_reason(cfg, s, s->culprit[i].reason, out);
+		put_reason(e->cfg, s, s->culprit[i].reason, out);
+		if (s->culprit[i].reason == BLAME_MISPREDICT)
+			put_mispredicts(e, s, out);
 	}
 }
 

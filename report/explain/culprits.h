@@ -5,14 +5,19 @@
 #ifndef CPI_REPORT_CULPRITS_H
 #define CPI_REPORT_CULPRITS_H
 
-#include "analysis/blame/blame.h"
+#include "analysis/explain/explain.h"
 #include "base/buf.h"
 
 /* "dw": the letters for one stall's reasons in bubbles. */
 void culprits_put_letters(const struct stall *s, struct buf *out);
 
-/* "d = D-cache miss 0x9810 0x9818; w = Store buffer": reasons with addresses. */
-void culprits_put_legend(const struct cfg *cfg, const struct stall *s, struct buf *out);
+/*
+ * "d = D-cache miss 0x9810 0x9818; p = Branch mispredict 0x9840, mispredicts 38 to 52 %
+ * (random outcome)": reasons with addresses, and what windows say of the likeliest
+ * jump.
+ */
+void culprits_put_legend(const struct explained *e, const struct stall *s,
+			 struct buf *out);
 
 /*
  * The reasons of several stalls, each once: "dcache store"; as text "D-cache miss, …".

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/predict/branch_history.h"
 #include "analysis/windows/window_weights.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -20,6 +21,7 @@
 
 struct selected_windows {
 	struct window_weights *weights;
+	struct branch_history *history; /* made for the first image that is asked for */
 	struct buf images; /* struct query_image, by number; the names are owned */
 	struct explain_windows at;
 	int64_t at_image;
@@ -152,6 +154,7 @@ void selected_windows_free(struct selected_windows *f)
 	if (!f)
 		return;
 	forget_image(f);
+	branch_history_free(f->history);
 	window_weights_free(f->weights);
 	for (size_t i = 0; i < nr_images(f); i++)
 		free((char *)images(f)[i].desc.name);
@@ -171,11 +174,16 @@ int selected_windows_image(struct selected_windows *f, int64_t image,
 	}
 	if (!f->at.weights || f->at_image != image) {
 		forget_image(f);
-		err = window_weights_edges(f->weights, i, &f->at.runs, &f->at.branches);
+		if (!f->history)
+			err = branch_history_new(f->weights, &f->history);
+		if (!err)
+			err = window_weights_edges(f->weights, i, &f->at.runs,
+						   &f->at.branches);
 		if (err)
 			return err;
 		f->at.weights = f->weights;
 		f->at.image = i;
+		f->at.history = f->history;
 		f->at_image = image;
 	}
 	*out = &f->at;

@@ -411,6 +411,75 @@ START_TEST(sums_tally)
 }
 END_TEST
 
+/*
+ * A loop whose first block, instruction 1, ends in a conditional jump around the second
+ * block. The first instruction behind the jump, 2, stalls.
+ */
+static void make_jump(struct procedure *p, const struct mispredicts *mispredicts)
+{
+	static const struct cfg_edge edge[] = {
+		{ 0, 1, EDGE_FALL }, { 1, 2, EDGE_FALL },  { 1, 3, EDGE_TAKEN },
+		{ 2, 3, EDGE_FALL }, { 3, 1, EDGE_TAKEN }, { 3, 4, EDGE_RETURN }
+	};
+	static const int nr_insns[] = { 1, 1, 1, 1 };
+
+	memset(p, 0, sizeof(*p));
+	arena_init(&p->arena, 0);
+	open_procedure(p, cfg_make(&p->arena, 5, edge, NR(edge)), nr_insns);
+	for (int i = 0; i < 4; i++) {
+		p->insn[i] = (struct insn){ .address = 16 * (uint64_t)i, .size = 4 };
+		p->timing[i] = (struct isa_timing){ .modelled = true,
+						    .head = 1,
+						    .execute = 1,
+						    .culprit = ISA_NO_CULPRIT };
+	}
+	p->insn[1].kind = INSN_JUMP | INSN_COND;
+	p->insn[3].kind = INSN_JUMP;
+	p->block[0] = p->block[4] = 1;
+	p->block[1] = p->block[3] = 1000;
+	p->block[2] = 500;
+	for (int e = 0; e < p->cfg->nr_edges; e++)
+		p->edge[e] = p->cfg->edge[e].from == 1 ? 500 : 1;
+	p->samples[1] = p->samples[3] = 1000;
+	p->samples[2] = 5500; /* of them 10 cycles of each execution are a stall */
+	p->freq.anchored = true;
+	p->in.mispredicts = mispredicts;
+}
+
+/* What windows expect of the jump, and whether it is blamed. */
+static const struct {
+	struct mispredicts m;
+	bool blamed;
+	double most; /* cycles that it can explain */
+} jumps[] = {
+	{ { 1000, 100, 0.3, 0.45, 0.55, 0.5 }, true, 10 },
+	{ { 1000, 100, 0.05, 0.1, 0.15, 0.5 }, true, 6 },
+	{ { 1000, 100, 0, 0, 0.01, 0.5 }, false, 0 },
+	{ { 0, 0, 0, 0, 0, 0 }, true, 10 }, /* no window passed it */
+};
+
+START_TEST(windows_tell_which_jump_is_mispredicted)
+{
+	struct mispredicts mispredicts[4] = { { 0 } };
+	const struct stall *s;
+	struct procedure p;
+
+	mispredicts[1] = jumps[_i].m;
+	make_jump(&p, mispredicts);
+	find(&p);
+	s = dynamic_stall(&p, 2);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_int_eq(accuses(s, BLAME_MISPREDICT, 1), jumps[_i].blamed);
+	for (int i = 0; i < s->nr; i++) {
+		if (s->culprit[i].reason == BLAME_MISPREDICT)
+			ck_assert_double_eq_tol(s->culprit[i].most, jumps[_i].most,
+						1e-9);
+	}
+	ck_assert(!jumps[_i].blamed || s->culprit[0].reason == BLAME_MISPREDICT);
+	arena_fini(&p.arena);
+}
+END_TEST
+
 /* Without frequencies, and instruction by instruction. */
 static void search(const struct procedure *p, int insn, unsigned int reg, bool *found,
 		   bool *seen)
@@ -593,6 +662,7 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, deferred_samples_are_outside);
 	tcase_add_test(tc, events_acquit_what_did_not_happen);
 	tcase_add_test(tc, records_of_hardware_decide);
+	tcase_add_loop_test(tc, windows_tell_which_jump_is_mispredicted, 0, NR(jumps));
 	tcase_add_test(tc, summaries_add_up);
 	tcase_add_test(tc, reasons_have_names);
 	suite_add_tcase(s, tc);

@@ -45,6 +45,20 @@ static void json_stall(struct json *j, const struct explained *e, int insn,
 	json_end(j);
 }
 
+/* Of a branch that is in enough windows. */
+static void json_mispredicts(struct json *j, const struct explained *e, int i)
+{
+	const struct mispredicts *m = e->mispredicts ? &e->mispredicts[i] : NULL;
+
+	if (!m || !m->executions)
+		return;
+	json_object(j, "mispredicts");
+	json_real(j, "low", m->low, 5);
+	json_real(j, "likely", m->likely, 5);
+	json_real(j, "high", m->high, 5);
+	json_end(j);
+}
+
 static void json_insn(struct json *j, const struct explainer *x,
 		      const struct explanation *ex, int block, int i)
 {
@@ -69,6 +83,7 @@ static void json_insn(struct json *j, const struct explainer *x,
 	for (int k = 0; k < why->nr_stalls; k++)
 		json_stall(j, e, i, &why->stall[k]);
 	json_end(j);
+	json_mispredicts(j, e, i);
 	json_end(j);
 }
 

@@ -53,7 +53,7 @@ static void put_bubble(struct table *t, const struct explained *e, int insn,
 		buf_printf(&b, " ... %.1f to %.1fcy (", r.low, r.high);
 	else
 		buf_puts(&b, " ... unknown (");
-	culprits_put_legend(e->cfg, s, &b);
+	culprits_put_legend(e, s, &b);
 	buf_putc(&b, ')');
 	table_line(t, s->dynamic ? TERM_YELLOW : NULL, buf_str(&b));
 	buf_fini(&b);
