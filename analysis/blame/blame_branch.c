@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mispredicted jumps. Time is lost until the right path is fetched. It shows at the
- * path's first instructions or, if samples move to the instruction that retired last,
- * at the jump.
+ * Mispredicted jumps. After one, nothing retires until the right path has been fetched.
+ * Samples of this time land on the first instructions of the right path. The landing
+ * model (landing.h) may move them to the jump, which retired last.
  *
- * Windows say how often a jump is mispredicted (mispredicts.h). Without them, a
- * predictor that knows only the probability p of one way mispredicts a conditional jump
- * at most 2 min(p, 1 - p) of the time, and jumps and calls through a register may go
- * anywhere. Returns are predicted by a stack that seldom errs.
+ * Windows say how often a jump is mispredicted (mispredicts.h). Without them, there is
+ * an upper bound: if a conditional jump is taken with probability p, a predictor that
+ * guesses at random with probability p mispredicts a share of 2 p (1 - p). This is at
+ * most 2 min(p, 1 - p), which is used as the largest share. Jumps and calls through a
+ * register may go anywhere. Returns are predicted by a stack that is seldom wrong.
  */
 #include "config.h"
 

@@ -2,10 +2,11 @@
 /*
  * D-cache, DTLB and store buffer.
  *
- * SOSP'97 section 6.3 and its slides: is the previous occurrence of an operand register
- * the destination of a load? The search also goes through instructions that only
- * compute. Out of order, the load itself waits at the head until its data arrive, so it
- * is the first suspect; the loads of its operands come after it.
+ * SOSP'97 section 6.3 and its slides ask whether the last writer of an operand register
+ * is a load. This search also continues through instructions that only compute. On an
+ * out-of-order core a load itself waits at the head of the reorder buffer until its
+ * data arrive. So a load among the stalled instructions is the first suspect; the loads
+ * that produced its operands are less likely.
  *
  * An access whose address stays the same is acquitted: on the frequent paths the line
  * has been in the cache since the last time.

@@ -3,8 +3,8 @@
  * walk.c - the path of a window: which jumps it took
  *
  * The kernel side wrote the record, but the code is hostile. A record that does not
- * agree with the code is an error. Each step uses up one of the record's instructions
- * or, for GOTOs, one of a bounded number of micro-ops.
+ * agree with the code is an error. Every walk ends: it has one iteration for each
+ * instruction of the record, and an iteration executes at most MOST_UOPS micro-ops.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 
 #include "analysis/windows/codepack.h"
 
-/* The most micro-ops of one instruction, and the most GOTOs between two. */
+/* The most micro-ops of one instruction, including a GOTO that ends it. */
 #define MOST_UOPS 64
 
 struct walker {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tick.h - finds the running kernel's scheduler tick, for cpi.bpf.c, and where a guest
- *          of KVM is told of stolen time, for cpi_pair.h
+ * tick.h - finds two things in the running kernel: the scheduler tick and the registers
+ *          that it interrupted (for cpi.bpf.c), and a KVM guest's counter of stolen
+ *          time (for cpi_pair.h)
  */
 #ifndef CPI_DAEMON_TICK_H
 #define CPI_DAEMON_TICK_H

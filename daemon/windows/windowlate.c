@@ -2,8 +2,8 @@
 /*
  * windowlate.c - loads the program in the background (daemon/os/background.h)
  *
- * With a target, the events are opened at once, with a stub program that only makes a
- * tail call; the real program becomes the target of that call.
+ * If one process is sampled, its events are opened at once, with a stub program that
+ * only makes a tail call; the real program becomes the callee of that call.
  */
 #include "config.h"
 

@@ -6,18 +6,20 @@
  * first would delay a command, and the samples of the whole system. So a thread loads
  * it later.
  *
- * With a target, the events are opened first, disabled, with a stub program whose tail
- * call has no target yet. A short command may end before the real program is loaded.
- * What the command forks inherits these events. When the real program is loaded it
- * becomes the target of the tail call; then all events are enabled, including inherited
- * ones. Without a target, the events are opened when the program is loaded.
+ * If one process is sampled (cfg->target), its events are opened at once, but disabled,
+ * so that its children inherit them. Their BPF program is a stub with a tail call to
+ * nothing. When the real program is loaded, it becomes the callee of the tail call, and
+ * all events, including inherited ones, are enabled. If a short command ends before
+ * that, it has no windows. Without a target, the events are opened when the program is
+ * loaded.
  *
  *	windowlate_new() → windowlate_ready() until it is not -EAGAIN →
  *	windowlate_take(), windowlate_take_translator() → windowlate_start() if it holds
  *	events → windowlate_free() after the source
  *
- * If it is freed before the program is loaded, the thread goes on alone and frees what
- * it has; the end of the process ends it at once.
+ * If the caller frees the struct windowlate before the program is loaded, the thread
+ * still finishes loading, and then frees its data. When the process ends, so does the
+ * thread.
  */
 #ifndef CPI_DAEMON_WINDOWLATE_H
 #define CPI_DAEMON_WINDOWLATE_H
@@ -55,7 +57,7 @@ struct translate_child *windowlate_take_translator(struct windowlate *wl);
 bool windowlate_holds_events(const struct windowlate *wl);
 
 /*
- * Makes program_fd the target of the tail call and enables the events. On success
+ * Makes program_fd the callee of the tail call and enables the events. On success
  * the caller owns *out.
  */
 int windowlate_start(struct windowlate *wl, int program_fd, struct counters **out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowleads.c - drops lead-ins whose instructions other code may enter amid
+ * windowleads.c - drops lead-ins into whose instructions other code may jump
  *
  * The target is computed first, because few are in the page; then the opcode is
  * looked at.

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowleads.h - drops lead-ins whose instructions other code may enter amid
+ * windowleads.h - drops lead-ins into whose instructions other code may jump
  *
- * A lead-in (abi/uop.h, CPI_UOP_LEAD) is right only if no jump leads behind its first
- * instruction. The translator sees the jumps of one page. This file looks for jumps and
- * calls in all other code of the mapping: any four bytes behind the opcode of such a
- * jump count as its target, even if no instruction begins there.
+ * A lead-in (abi/uop.h, CPI_UOP_LEAD) names instructions before the one at which a
+ * window begins. The window interprets them first, to compute vector registers, which
+ * an interrupt cannot read. This is right only if the program has just executed all of
+ * them. So no jump may have a target after the lead-in's first instruction, up to and
+ * including the place where the window begins. The translator checks the jumps of the
+ * page. This file checks all code of the mapping: the four bytes after each opcode of a
+ * direct jump, call or lea count as a distance to a target, even if no instruction
+ * begins there.
  */
 #ifndef CPI_DAEMON_WINDOWLEADS_H
 #define CPI_DAEMON_WINDOWLEADS_H

@@ -11,9 +11,11 @@
  * samples, and pages that are reachable from pages that windows have used.
  *
  * Code made at run time belongs to one process, and its address may be reused. So a new
- * translation is published only while the owner's sequence number is odd
- * (abi/window_bpf.h, I3): no record is then walked with micro-ops that are newer than
- * the record. Unused units are freed, and reused for units of the same size.
+ * translation is published only while the owner's sequence number is odd. A window that
+ * runs meanwhile is stale and has no record (abi/window_bpf.h, I3). A record from
+ * before has another sequence number, and is not walked. So no record is walked with
+ * micro-ops that are newer than it. Unused units are freed, and reused for units of the
+ * same size.
  *
  * A page is packed (analysis/windows/codepack.h) into a piece, a run of cells of the
  * shared memory. A piece is free, live (an entry refers to it), or resting (I1):
@@ -23,7 +25,7 @@
  *	  └──────────────── the grace period is over <───────────────────┘
  *
  * A new page is translated as a whole while there is much memory, and only around the
- * code that a window lacked when there is less. If memory is short, a page with more
+ * code that a window needed when there is less. If memory is short, a page with more
  * than twice the lines that windows executed is translated again, with only these
  * lines. If there is no such page, the pieces that windows use least are evicted: each
  * look halves a piece's heat, and adds to the heat if windows have used the piece since

@@ -3,12 +3,13 @@
  * windowpages.h - translated pages of code, and the memory that they take
  *
  * Each page of an image's code has an entry in the array that the program sees. A page
- * that a window lacked is translated and packed. If there is no room, the pages that
- * windows use least are evicted.
+ * is translated and packed after a window needed it. If there is no room, the pages
+ * that windows use least are evicted.
  *
- * I1  Implements I2 of abi/window_bpf.h: windowpages_take_room() evicts pages; the next
- *     windowpages_give_room() frees their memory for reuse. Between these calls all
- *     records of that time are read.
+ * I1  Implements I2 of abi/window_bpf.h: windowpages_take_room() evicts pages and waits
+ *     for a grace period. After it no new window uses these pages. The caller then
+ *     walks all records that may have used them, and calls windowpages_give_room(),
+ *     which frees the memory.
  */
 #ifndef CPI_DAEMON_WINDOWPAGES_H
 #define CPI_DAEMON_WINDOWPAGES_H

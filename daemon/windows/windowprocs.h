@@ -2,9 +2,10 @@
 /*
  * windowprocs.h - the processes that windows can follow, and their mappings
  *
- * A process is entered after a window lacked it, together with those of its
- * mappings whose image the daemon has already opened. Other mappings are entered
- * after a window lacked them. The mappings come from the process map.
+ * A process is added to the table after a window could not begin because it was
+ * missing. Its mappings where windows needed code are added with it, and those whose
+ * image is already open, at most CPI_WINDOW_REGIONS in all. Another mapping is added
+ * after a window needed its code. The mappings come from the process map.
  */
 #ifndef CPI_DAEMON_WINDOWPROCS_H
 #define CPI_DAEMON_WINDOWPROCS_H
@@ -29,11 +30,16 @@ void windowprocs_free(struct windowprocs *wp); /* accepts NULL */
 /* Applies changes of the process map since the last call. */
 void windowprocs_follow_maps(struct windowprocs *wp);
 
-/* Enters the process of a record that lacked it. Returns whether it is entered now. */
+/*
+ * Adds the process of a record, which was missing, to the table. Returns whether it is
+ * there now.
+ */
 bool windowprocs_enter(struct windowprocs *wp, const struct cpi_window_record *r);
 
-/* Notes that a window lacked the code at pc. Returns whether a
- * translation was requested. */
+/*
+ * Notes that a window needed the code at pc, which was missing. Returns whether a
+ * translation was requested.
+ */
 bool windowprocs_miss(struct windowprocs *wp, const struct cpi_window_record *r,
 		      uint64_t pc);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowsampler.c - attributes window records, and enters the processes and code
- * that windows lacked
+ * windowsampler.c - attributes window records, and adds to the tables the processes and
+ * code that windows needed
  *
  * I1  Records are attributed with the tables as they were when the records were made.
  *     So tables change, and memory is freed, only after all records of a round have
  *     been attributed.
  * I2  A window is attributed to an image only if the process map shows, at the time of
  *     the record, the same code at that address as was interpreted.
- * I3  received = attributed + Σ losses, of the records and of the samples that made
- *     none.
+ * I3  Every sample of the windows' clock in user mode is counted: received = attributed
+ *     windows + Σ losses. A sample that made no record is a loss.
  */
 #include "config.h"
 

@@ -4,8 +4,11 @@
  *
  * A separate clock interrupts each CPU at a low rate, independent of the collector. At
  * each interrupt a BPF program, or the kernel module, follows the interrupted program
- * forward (kmod/window.h). Processes and their code are entered after windows lacked
- * them.
+ * forward (kmod/window.h).
+ *
+ * A window can follow only processes, mappings and pages that are in the kernel side's
+ * tables. If one is missing, the window does not begin, or ends early, and its record
+ * says what is missing. The daemon then adds it to the tables, for later windows.
  */
 #ifndef CPI_DAEMON_WINDOWSAMPLER_H
 #define CPI_DAEMON_WINDOWSAMPLER_H
@@ -52,7 +55,7 @@ extern const struct source_ops source_windows;
 /* Returns the maximum time in ms until the next drain; 0 means now. */
 int windowsampler_wait_ms(const struct collector *ws);
 
-/* Enters new processes and requests translations; never blocks. */
+/* Adds new processes to the tables and requests translations; never blocks. */
 void windowsampler_run(struct collector *ws);
 
 /* The mean time of a window in the interrupt, in ns; 0: not known yet. */
