@@ -4,13 +4,20 @@
  * suspects that evidence does not rule out.
  *
  * Deviations from the paper:
- * - A dynamic stall must exceed the sampling error by ERRORS deviations, by itself or
- *   together with the others of its block.
- * - Culprits come in the order of their likelihood, which the detectives state.
- * - The schedule has an instruction's waits in the steady state of its block alone. If
- *   nothing anchors the frequencies' scale, a wait for an instruction whose latency
- *   depends on its data (blame_varies()) cannot be divided into its minimum and the
- *   rest, so all of it is dynamic. For other waits the schedule gives the proportions.
+ * - A dynamic stall is listed only if the samples are more than ERRORS standard
+ *   deviations above the schedule: those of the instruction alone, or, if these are too
+ *   few, those of the remaining instructions of its equivalence class (freq.class)
+ *   together.
+ * - Culprits are ordered by their likelihood, multiplied by the part of the stall that
+ *   they can explain. The likelihoods come from the checks in blame_data.c,
+ *   blame_fetch.c, blame_branch.c and blame_units.c (the "detectives").
+ * - The schedule gives an instruction's waits if its block repeats alone, in the steady
+ *   state. If the scale of the frequencies was measured (freq.anchored), these waits
+ *   are static stalls. Otherwise cycles per execution are not known exactly. Then a
+ *   schedule that needs more time than the block's samples have is scaled down, and
+ *   gives only the proportions of the static stalls. If the schedule has only the
+ *   minimum of a wait (the latency depends on data, a jump may be mispredicted, or the
+ *   code does not fit into the cache), then the whole wait is a dynamic stall.
  *
  * I1  cycles = execute + Σ stalls - gain + error, for each instruction
  */
@@ -24,7 +31,7 @@
 
 #include "analysis/blame/blame_case.h"
 
-#define ERRORS     2.0  /* deviations of a number of samples */
+#define ERRORS     2.0  /* standard deviations of a number of samples */
 #define MIN_CYCLES 0.25 /* shorter stalls are not listed */
 #define MAX_STALLS 4    /* the static stalls, and a dynamic one */
 #define EXECUTE    1.0  /* most cycles of pure execution, if the latency varies */
@@ -314,8 +321,8 @@ static double certain_of(const struct finding *f, int b)
 }
 
 /*
- * Samples that are thinly spread, like those of cache misses in long code, are tested
- * together for the whole block.
+ * If samples are thinly spread, like those of cache misses in long code, those of all
+ * blocks that run equally often (one equivalence class) are tested together.
  */
 static int find_stalls(struct finding *f, int b)
 {

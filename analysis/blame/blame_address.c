@@ -4,8 +4,9 @@
  * writer appears again: then the value has gone round a loop, and the sum of what was
  * added on the way is the step. Spilled values are followed through their stack slots.
  *
- * Of several writers, those count that run at least half as often as the others. So a
- * register that is set before a loop and incremented in it steps.
+ * If a register has several writers, writers that run less than half as often as the
+ * most frequent one are ignored. So a register that is set before a loop and
+ * incremented in the loop counts as ADDRESS_STEPS.
  */
 #include "config.h"
 
@@ -15,7 +16,7 @@
 
 #define MAX_DEPTH 24  /* instructions that compute one value */
 #define MAX_WORK  128 /* searches for one address */
-#define RARE      0.5 /* of the executions of another writer */
+#define RARE      0.5 /* of the executions of the most frequent writer */
 
 /* The path from the address back to the writer that is examined. */
 struct address_way {

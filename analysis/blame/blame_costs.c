@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fewest cycles of a block are the issue slots that its instructions take, or its
- * schedule if no other code can run at the same time. The most cycles are the schedule
- * plus all possible waits of its instructions, on a core that two threads share.
+ * A block has four costs, in cycles per execution:
+ * - issue: only its issue slots, if all its waits overlap with other work
+ * - best: the block repeated alone, up to 25 % faster than the schedule, because the
+ *   model may be too slow
+ * - usual: the schedule
+ * - worst: the schedule on a core that two threads share, plus every wait that its
+ *   instructions may have
+ * Divisions may be faster than the schedule says, and atomics and fences slower: both
+ * change best and usual.
  *
  * The figures hold for current servers, including virtual machines, whose page walks
  * have two dimensions. They are bounds, so they are rounded outwards.

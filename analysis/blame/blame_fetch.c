@@ -3,9 +3,11 @@
  * I-cache and ITLB (SOSP'97 section 6.3): an instruction did not miss if all
  * instructions executed just before it are in the same cache line, or page.
  *
- * One acquittal is added, because caches are larger now: code that runs repeatedly, if
- * all code of the procedure that runs nearly as often fits into the cache. Calls may
- * bring in other code, so then a miss only becomes less likely.
+ * One rule is added to the paper's, because caches are larger now. A miss is ruled out
+ * if the instruction runs at least AGAIN times per call of the procedure, and the code
+ * of the procedure that runs at least a tenth as often (NEARLY) fits into the cache and
+ * contains no call. A call may bring in other code. Then the miss remains a suspect,
+ * with a lower likelihood than if the code did not fit.
  */
 #include "config.h"
 
@@ -22,7 +24,7 @@
 #define TLB_BYTES   (64 << 12)
 #define MAX_BEFORE  8
 #define AGAIN       8.0 /* executions per call, from which on code counts as repeated */
-#define NEARLY      0.1 /* share of its executions that counts as nearly as often */
+#define NEARLY      0.1 /* share of its executions, from which on other code counts */
 #define LATE        0.6 /* factor for an instruction that is not its line's first */
 
 struct block {
@@ -74,7 +76,7 @@ int blame_footprints_init(struct blame_footprints *f, const struct blame_input *
 	return 0;
 }
 
-/* The last block that runs nearly as often, or -1. */
+/* The last block that runs at least NEARLY times as often, or -1. */
 static int last_of(const struct blame_footprints *f, double runs)
 {
 	return (int)SEARCH(i, f->nr, f->runs[i] < NEARLY * runs) - 1;

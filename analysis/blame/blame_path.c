@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A breadth-first search over blocks, nearest first, so that its bounds cut off the
- * farthest code. Both machines return results in general and vector register 0.
+ * farthest code. A call counts as a writer of the result registers only: rax and xmm0
+ * on x86-64, x0 and v0 on AArch64 (register 0 of each kind).
  */
 #include "config.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The summary (SOSP'97 Figure 4): a reason explains at most the part of a stall that
- * all its culprits can explain, and at least the part that the other reasons cannot
- * explain.
+ * The summary (SOSP'97 Figure 4). For each stall and reason it has a range. Upper end:
+ * the cycles that the culprits with this reason can cost together, at most the whole
+ * stall. Lower end: the cycles that remain of the stall if every other reason costs its
+ * most.
  */
 #include "config.h"
 

@@ -8,11 +8,11 @@
  *
  * I1  Per stream and epoch: received = Σ profile totals (PROFILE_COUNT) +
  *     Σ losses. store_flush() refuses a flush that breaks it.
- * I2 Intervals of a run do not overlap. If a run did not end cleanly, a gap row
- * covers the time until the next run. If the clock steps back during an interval,
- * the interval is stored with to_ns = from_ns; its duration_ns still is its true
- * length, and a gap row marks the moment. The next intervals begin at the new
- * time, so they may lie before that moment or overlap earlier intervals.
+ * I2  As long as the clock does not step back, the intervals of a run do not overlap.
+ *     If the clock steps back during an interval, the interval is stored with to_ns =
+ *     from_ns (duration_ns still has its true length), and a gap row marks from_ns.
+ *     Later intervals use the new time, so they may overlap earlier ones. If a run did
+ *     not end cleanly, a gap row covers the time until the next run.
  */
 #ifndef CPI_DB_STORE_H
 #define CPI_DB_STORE_H
