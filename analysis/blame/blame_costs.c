@@ -7,6 +7,7 @@
  * - usual: the schedule
  * - worst: the schedule on a core that two threads share, plus every wait that its
  *   instructions may have
+ *
  * Divisions may be faster than the schedule says, and atomics and fences slower: both
  * change best and usual.
  *

@@ -203,7 +203,7 @@ struct isa_schedule {
 };
 
 /*
- * Simulates the best case of a run: every load hits the first cache, and every jump is
+ * Simulates the best case of a run: every load hits the L1 cache, and every jump is
  * predicted. Needs insn->code. Returns 0 or -ENOMEM.
  */
 int isa_schedule(struct isa *isa, const struct isa_run *run, struct arena *arena,

@@ -6,8 +6,9 @@
  * PERF_RECORD_AUX for each part of the area that is ready. Decoded parts are returned
  * to the hardware.
  *
- * I1 A sample was taken between the PERF_RECORD_AUX of its part of the area and
- * the previous one.
+ * I1  A sample was taken after the previous PERF_RECORD_AUX (the first time: after the
+ *     open) and before the PERF_RECORD_AUX that announces its part of the area. from_ns
+ *     and to_ns are these two times.
  */
 #ifndef CPI_DAEMON_AUXAREA_H
 #define CPI_DAEMON_AUXAREA_H

@@ -7,19 +7,20 @@
  *
  * I1  A program that runs with interrupts off has ended before its CPU takes an IPI
  *     that was sent in the meantime.
- * I2  A program in an NMI may begin after the CPU took the IPI. If it begins before the
- *     handler takes the request from the CPU's queue, it has ended when the handler
- *     continues, and so before the request is answered. If it begins later, it sees
- *     everything that was written before the request was queued, because queuing the
- *     request is a release operation, and taking it is an acquire operation.
+ * I2  A program in an NMI may begin after the CPU took the IPI. (a) It begins before
+ *     the handler takes the request from the CPU's queue: the NMI interrupts the
+ *     handler, so the program ends before the handler goes on and answers. (b) It
+ *     begins later: it sees everything that was written before the request was queued,
+ *     because queuing is a release operation, and taking an acquire operation.
  * I3  When the IPI is answered, the program's writes can be read: answering is a
  *     release, and waiting for the answer an acquire.
  * I4  The waiting thread's own CPU gets no IPI. While the thread runs, no interrupt's
  *     program is running there.
- * I5  An offline CPU runs no program, because perf has removed its events before. When
- *     it comes online again, it sees everything that was written before: there is a
- *     barrier between these writes and the check whether it is online, and another one
- *     between its coming online and its first event.
+ * I5  perf removes a CPU's events before the CPU goes offline, so an offline CPU runs
+ *     no program. If it comes online later, its programs see all writes made before
+ *     bpf_grace_wait(): the daemon executes a full barrier between these writes and its
+ *     check whether the CPU is online, and the kernel executes one between coming
+ *     online and the first event.
  *
  * This takes microseconds. I1 does not hold for a program that can be interrupted:
  * programs of software events run in tasks and in system calls, with interrupts on.

@@ -4,10 +4,11 @@
  *
  * The compiled object is part of this program (cpi.skel.h). It is loaded once per
  * event, each time with the same maps. So the event is a constant of the program:
- * reading it takes no helper call, and works on kernels without BPF cookies. Ticks have
- * a program of their own in the object, so they are loaded with the first event; each
- * load reads the kernel's type information anew. The memory of an array map is on one
- * node, so each node has its own maps, and therefore its own programs.
+ * reading it takes no helper call, and works on kernels without BPF cookies. The object
+ * also contains a separate program for ticks. It is loaded together with the first
+ * event's program, because each load of the object parses the kernel's BTF again. The
+ * memory of an array map is on one node, so each node has its own maps, and therefore
+ * its own programs.
  */
 #include "config.h"
 

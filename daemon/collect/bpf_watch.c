@@ -3,9 +3,9 @@
  * bpf_watch.c - reads notices, and judges whether the machine is quiet
  *
  * I1  While the machine is quiet, a CPU sends a notice after QUIET_SAMPLES samples of
- *     processes, counted from the last look. The number is small because a full load
- *     may have begun. If it was only a short burst, the next look finds the machine
- *     quiet again.
+ *     processes, counted from the last judgement. The number is small, so that the
+ *     daemon soon notices a new load. After a short burst the next judgement finds the
+ *     machine quiet again.
  * I2  While the machine is busy, no CPU sends such a notice. The daemon then looks at
  *     least once a second, when it draws new periods.
  */

@@ -2,12 +2,13 @@
 /*
  * bpf_watch.h - decides when the BPF collector has something to do
  *
- * The programs' notices (abi/bpf.h) wake the daemon in two cases: an overflow
- * array is nearly full, or the machine was quiet, and a CPU has taken 16 samples
- * of processes since the machine was last judged. bpf_watch_look() judges it at
- * most once a second: it is quiet if no CPU was busy for more than an eighth of
- * the time since the previous judgement. A lost notice does no harm, because each
- * bpf_watch_look() checks the same conditions.
+ * The programs' notices (abi/bpf.h) wake the daemon in two cases:
+ * - an overflow array is nearly full
+ * - the machine was quiet at the last judgement, and since then a CPU has taken
+ *   QUIET_SAMPLES (16) samples of processes
+ * bpf_watch_look() judges the machine at most once a second: it is quiet if no CPU was
+ * busy for more than an eighth of the time since the previous judgement. A lost notice
+ * does no harm, because each bpf_watch_look() checks the same conditions.
  */
 #ifndef CPI_DAEMON_BPF_WATCH_H
 #define CPI_DAEMON_BPF_WATCH_H

@@ -5,20 +5,21 @@
  * In a virtual machine the exits around an interrupt cost 10 to 20 times as much as the
  * interrupt on bare metal. No table of machines can know that, so the cost is measured.
  * The thread stays on one CPU and reads the clock as fast as it can. If two readings
- * are far apart, something ran between them. The cost of the event is the sum of such
- * gaps with the event, minus the sum without it.
+ * are far apart, something ran between them. The thread spins for WINDOW_NS with the
+ * event and for WINDOW_NS without it. The cost of a sample is the difference of the
+ * gaps' sums, divided by the number of samples.
  *
- * In gaps above GAP_MAX_NS another thread ran. They are left out, because one of them
- * would outweigh a window's interrupts. Windows with and without the event come in the
- * order on, off, off, on, so that a drift of the machine's load affects both alike. The
- * median over the pairs removes single disturbances.
+ * Gaps above GAP_MAX_NS are left out: another thread ran in them, and one such gap may
+ * be longer than all interrupts of WINDOW_NS. The measurements with and without the
+ * event come in the order on, off, off, on, so that a drift of the machine's load
+ * affects both alike. The median over the pairs removes single disturbances.
  *
- * While sampling runs, calibrate_sample() needs no event of its own: the gap in
- * which the collector got a sample is the cost of that sample. This includes the
- * collector's handler and table, which are in the caches or not as in normal
- * operation. Spinning lasts half a period on average and always ends with a
- * sample. So this program gets one sample, twice as many as its time would give
- * it.
+ * While sampling runs, calibrate_sample() needs no event of its own: the gap in which
+ * the collector got a sample is the cost of that sample. This includes the collector's
+ * handler and table, which are in the caches or not as in normal operation. The thread
+ * spins for half a period on average. In this time it would get half a sample on
+ * average, but it always gets one, because it waits for it. So the profile shows twice
+ * the true time of this spinning.
  */
 #include "config.h"
 
@@ -39,7 +40,7 @@
 #define WINDOW_NS  (3 * NSEC_PER_MSEC)
 #define GAP_MAX_NS 200000
 #define LEAST_NS   500 /* no interrupt takes less */
-#define RING_PAGES 16  /* enough for a window's samples with all registers */
+#define RING_PAGES 16  /* enough for the samples of WINDOW_NS, with all registers */
 
 #define MAX_CPU_SETS 8 /* of 1024 CPUs each */
 

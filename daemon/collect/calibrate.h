@@ -21,7 +21,7 @@
 struct calibrate_pair {
 	uint64_t stolen_on_ns; /* time taken by whatever interrupted the spinning */
 	uint64_t stolen_off_ns;
-	uint64_t nr_samples; /* in the window with the event */
+	uint64_t nr_samples; /* in the interval with the event */
 };
 
 /*

@@ -164,8 +164,8 @@ struct source_ops {
 };
 
 /*
- * No member is NULL: collector_none.c has the functions for features that a collector
- * lacks.
+ * No member is NULL: collector_none.c has defaults for operations that a collector does
+ * not support.
  */
 struct collector_ops {
 	const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collector_none.c - the functions of collector_ops for features that a collector lacks
+ * collector_none.c - defaults for operations that a collector does not support
  */
 #include "config.h"
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * counters.c - opens perf events, one per CPU and kind, and redraws their periods
+ * counters.c - opens perf events, one per CPU and configured event, and redraws their
+ * periods
  *
  * Periods are randomised from user space with PERF_EVENT_IOC_PERIOD: every two hundred
  * samples, but at most ten times a second. (SOSP'97 section 4.1.1 draws one at each
- * interrupt; here that would take a system call per interrupt.) Setting a period
- * restarts it, so each draw loses half a period on average. To make up for this, the
- * programmed rate is higher by half the rate of restarts; so count / mean period
- * remains the expected number of samples. The *rate* is drawn uniformly. Each draw is
- * followed by its mirror image, so the mean of the two is exact.
+ * interrupt; here that would take a system call per interrupt.) The ioctl restarts the
+ * period, so each restart loses half a sample on average. Clock events make up for it:
+ * their programmed rate is the wanted rate plus half the number of restarts per second.
+ * So count / mean period remains the expected number of samples. Rates, not periods,
+ * are drawn, uniformly around the wanted rate. A draw of rate × (1 + d) is followed by
+ * one of rate × (1 - d), so their mean is the wanted rate.
  */
 #include "config.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * counters.h - opens perf events, one per CPU and kind, and redraws their periods
+ * counters.h - opens perf events, one per CPU and configured event, and redraws their
+ * periods
  *
  * The collectors that open events from user space share this file. Each adds its own
  * ring or BPF program to an event, which handles the samples.

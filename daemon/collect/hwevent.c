@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hwevent.c - events of hardware that records instructions
+ * hwevent.c - events of instruction-sampling hardware
  *
- * A table has the PMUs that record instructions, with their default terms and what they
+ * A table has the PMUs that sample instructions, with their default terms and what they
  * need.
  */
 #include "config.h"

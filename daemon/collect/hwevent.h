@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hwevent.h - events of hardware that records instructions
+ * hwevent.h - events of instruction-sampling hardware: AMD IBS (ibs_op, ibs_fetch), Arm
+ * SPE (arm_spe), and precise samples of other events (:p, such as PEBS)
  *
- * AMD's ibs_op and ibs_fetch, Arm's arm_spe, and precise samples of any other
- * event. Samples of IBS and SPE are not in proportion to time: an op is tagged
- * when it is dispatched, however long it then waits. So the unit of these events
- * and of PMU/TERMS/ is EVENT_EVENTS, although some count cycles. Other precise
- * events keep their unit.
+ * The number of IBS and SPE samples is not proportional to time: an op is tagged when
+ * it is dispatched, and a long wait afterwards adds no samples. So these events have
+ * the unit EVENT_EVENTS, even if their counter counts cycles. Events in the form
+ * PMU/TERMS/ have it too. Other precise events keep the unit of the event.
  */
 #ifndef CPI_DAEMON_HWEVENT_H
 #define CPI_DAEMON_HWEVENT_H

@@ -2,8 +2,9 @@
 /*
  * monotonic.c - consistent counts while the kernel goes on counting
  *
- * After a sweep, pending samples are also subtracted from the event's own count.
- * Otherwise this count would show them as missing.
+ * After a sweep, the time of the samples that are still in the kernel (pending ×
+ * period) is also subtracted from event_count. Otherwise event_count / period would
+ * exceed received, and these samples would be reported as not delivered.
  */
 #include "config.h"
 

@@ -5,13 +5,13 @@
  * For collectors whose samples are counted in the kernel, where more may arrive at any
  * time.
  *
- * I1  Right after a sweep, the counts are those of the samples that were handed out,
- *     and nothing is pending. Samples that came in the meantime belong to the next
- *     sweep.
- * I2 The counts do not change, although sampling continues, until samples are
- * taken from the kernel or the daemon begins to drain again (a cycle: poll,
- * snapshot, preview, drain, and sometimes sweep). So counts that are read one
- * after the other are consistent.
+ * I1  After a sweep, until the next cycle begins, the counts are those of the samples
+ *     that were handed out or lost, and nothing is pending. Samples that are still in
+ *     the kernel belong to the next sweep.
+ * I2  Counts are cached. While samples arrive in the kernel, the cached counts of an
+ *     event stay the same. They are discarded when the daemon takes samples from the
+ *     kernel, when a sweep ends, and when a new cycle begins (poll, snapshot, preview,
+ *     drain, sometimes sweep). So repeated reads of one event within a step agree.
  */
 #ifndef CPI_DAEMON_MONOTONIC_H
 #define CPI_DAEMON_MONOTONIC_H

@@ -2,11 +2,11 @@
 /*
  * spelive.h - samples Arm's SPE on all CPUs: from AUX areas to entries
  *
- * A sample's context packet contains the thread id. Without this packet, the
- * sample belongs to the process that ran when the PERF_RECORD_AUX was written if
- * the event follows a process. Otherwise the whole system is sampled, and the
- * process of such a sample is unknown (CPI_MAX_TGID): in user mode it is counted
- * as unknown (no_process or map_gap).
+ * If a sample has a context packet, the thread id in it gives the process. Without this
+ * packet: if the event follows one process, the sample belongs to the process that ran
+ * when the PERF_RECORD_AUX was written. If the whole system is sampled, the process is
+ * unknown (CPI_MAX_TGID), and a sample in user mode is counted as unknown (no_process
+ * or map_gap).
  */
 #ifndef CPI_DAEMON_SPELIVE_H
 #define CPI_DAEMON_SPELIVE_H

@@ -2,11 +2,11 @@
 /*
  * flush_samples.c - the samples of a flush: profiles, totals by command, and edges
  *
- * Profiles are written in the order of their keys, so that they fill the pages
- * after those of the previous epoch. A profile has one row for each kind of
- * numbers that it has (enum profile_kind: counts, outcomes, weights, histograms).
- * These rows are read together, merged, and written one by one, with statements
- * that are prepared once.
+ * Profiles are written in the order of the table's primary key. The key begins with the
+ * epoch, so the rows of a new epoch come after all others, and SQLite fills one page
+ * after the other. A profile has one row for each kind of numbers that it has (enum
+ * profile_kind: counts, outcomes, weights, histograms). These rows are read together,
+ * merged, and written one by one, with statements that are prepared once.
  */
 #include "config.h"
 

@@ -2,8 +2,8 @@
 /*
  * flush_sets.c - stores the stacks, windows and edges of a flush
  *
- * The stacks, windows or edges of one key (a set) are added to one row of their
- * table (set_rows.h).
+ * All stacks (or windows, or edges) with the same key form a set, which is stored as a
+ * blob in one row. A flush's set is merged with the set in that row (set_rows.h).
  */
 #include "config.h"
 

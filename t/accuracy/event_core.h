@@ -14,11 +14,11 @@
 
 /* What is counted; cycles and instructions are of every instruction. */
 enum core_event {
-	CORE_DCACHE,     /* a load that misses the first cache */
+	CORE_DCACHE,     /* a load that misses the L1 cache */
 	CORE_MEMORY,     /* ... and the last */
 	CORE_DTLB,       /* ... and the TLB */
 	CORE_MISPREDICT, /* a branch */
-	CORE_ICACHE,     /* it was not in the first cache */
+	CORE_ICACHE,     /* it was not in the L1 cache */
 	CORE_NR_EVENTS
 };
 
