@@ -26,7 +26,7 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) t/0116-cli-record-process.t \
 	t/0398-windows-stepped.t t/0403-bench-overhead.t t/0407-hostile-syscalls.t \
 	t/0409-hostile-roots.t \
 	t/0410-hostile-waits.t t/0602-hook-announcements.t t/0605-hook-oracle.t \
-	t/0750-web-page.t t/0752-web-page-rest.t
+	t/0750-web-page.t t/0752-web-page-rest.t $(FLEET_LONG_TESTS)
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 
 # check runs these before the others, so that no CPU waits at the end for the longest.
@@ -36,14 +36,19 @@ SLOW_TESTS = t/0322-cfg-callgrind.t t/0750-web-page.t t/0752-web-page-rest.t t/0
 	t/0388-hostile-stalling.t t/0107-cli-record.t t/unit/check_image_hostile \
 	t/unit/check_timed_child t/0120-lines-dwarf.t t/0321-cfg-stripped.t \
 	t/0751-web-glance.t t/0702-web-attacks.t t/unit/check_bpf_table \
-	t/unit/check_compare t/unit/check_edges t/unit/check_rollup t/unit/check_retain_killed
+	t/unit/check_compare t/unit/check_edges t/unit/check_rollup t/unit/check_retain_killed \
+	t/unit/check_db_faults t/0704-web-tls.t t/0906-fleet-chaos.t t/0907-fleet-sums.t
+
+# The programs of units: check compiles them without optimisation.
+units: $(filter t/unit/%,$(QUICK_TESTS))
+.PHONY: units
 
 # The build with sanitizers leaves out tests of texts and packages, which do not run what
 # was compiled, and of the page in a browser, whose reports t/0701-web-reports.t asks for
 # without one. It runs the others of QUICK_TESTS, and those of SANITIZED_TESTS.
 UNSANITIZED_TESTS = $(TREE_TESTS) t/0706-web-rights.t t/0146-deploy-alerts.t t/0751-web-glance.t \
 	t/0801-packages-files.t t/0802-deploy-files.t
-SANITIZED_TESTS = t/0116-cli-record-process.t
+SANITIZED_TESTS = t/0116-cli-record-process.t t/0906-fleet-chaos.t
 # These only compute: they neither sample nor judge times. With sanitizers they run when a
 # CPU has nothing else to do, beside live tests of the other build.
 IDLE_TESTS = t/fuzz/corpus.t $(UNIT) $(DB_UNIT) $(UNIT_ANALYSIS) $(UNIT_FREQ) $(UNIT_RUNS) \
@@ -574,11 +579,10 @@ dist_check_SCRIPTS += t/0348-several-events.t t/0354-precise-time.t t/0355-recor
 QUICK_TESTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t
 # Fleets: real stores, where they are installed.
 EXTRA_DIST += t/clickhouse.sh t/clickhouse_now.js t/faulty_proxy.py
-dist_check_SCRIPTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t t/0906-fleet-chaos.t
-QUICK_TESTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t t/0906-fleet-chaos.t
-dist_check_SCRIPTS += t/0910-ship-service.t
-QUICK_TESTS += t/0910-ship-service.t
-dist_check_SCRIPTS += t/0907-fleet-sums.t t/0908-fleet-thinned.t t/0911-fleet-limits.t
-dist_check_SCRIPTS += t/0912-diff-machines.t
-QUICK_TESTS += t/0907-fleet-sums.t t/0908-fleet-thinned.t t/0911-fleet-limits.t
-QUICK_TESTS += t/0912-diff-machines.t
+FLEET_TESTS = t/0901-fleet-ship.t t/0902-fleet-reports.t t/0912-diff-machines.t
+FLEET_LONG_TESTS = t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t \
+	t/0906-fleet-chaos.t t/0907-fleet-sums.t t/0908-fleet-thinned.t t/0910-ship-service.t \
+	t/0911-fleet-limits.t
+dist_check_SCRIPTS += $(FLEET_TESTS) $(FLEET_LONG_TESTS)
+QUICK_TESTS += $(FLEET_TESTS)
+LONG_TESTS += $(FLEET_LONG_TESTS)
