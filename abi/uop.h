@@ -203,6 +203,11 @@ enum cpi_kcmp {
 #define CPI_REG_LANE(v, lane) (CPI_REG_V + 4 * (v) + (lane))
 #define CPI_REG_X86_RSP       4
 #define CPI_REG_AARCH64_SP    31
+#if defined(__aarch64__) || defined(__TARGET_ARCH_arm64)
+#define CPI_REG_SP CPI_REG_AARCH64_SP
+#else
+#define CPI_REG_SP CPI_REG_X86_RSP
+#endif
 
 /* struct cpi_uop.flags */
 #define CPI_UOP_MORE \
@@ -363,6 +368,30 @@ static inline int cpi_uop_is_direct(const struct cpi_uop *u)
 {
 	return u->op == CPI_UOP_JMP || u->op == CPI_UOP_JCC || u->op == CPI_UOP_JZ ||
 	       u->op == CPI_UOP_JNZ || u->op == CPI_UOP_CALL;
+}
+
+/*
+ * Whether a micro-op touches data, at its address. The stack pointer's own accesses are
+ * left out, because they hit the cache: those of push, pop, call and ret, and those
+ * whose address is the stack pointer and a constant. Of an instruction only the first
+ * such micro-op counts.
+ *
+ * A MOV or NOP that has an address and reads no memory belongs to an instruction whose
+ * memory operand is not followed, such as one of floating point. imm is then log2 of
+ * the operand's bytes.
+ */
+static inline int cpi_uop_is_data(const struct cpi_uop *u)
+{
+	const unsigned int reads = u->flags & (CPI_UOP_LEFT_MEM | CPI_UOP_SRC_MEM);
+	const unsigned int regs = u->address & 0xfffu;
+
+	if (!reads && !(u->flags & CPI_UOP_STORE))
+		return (u->op == CPI_UOP_MOV || u->op == CPI_UOP_NOP) &&
+		       regs != (CPI_REG_ZERO | CPI_REG_ZERO << 6);
+	if (!reads &&
+	    (u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI || u->op == CPI_UOP_PUSH))
+		return 0;
+	return regs != (CPI_REG_SP | CPI_REG_ZERO << 6);
 }
 
 static inline unsigned int cpi_uop_length(const struct cpi_uop *u)

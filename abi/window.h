@@ -4,8 +4,9 @@
  *
  * struct cpi_window is one window as the kernel side hands it to user space. It is
  * enough to find the same instructions again in the micro-ops
- * (analysis/windows/walk.h). struct cpi_window_state is the state of the interpreter
- * (kmod/window.h); it takes some KiB, so it cannot be on the stack.
+ * (analysis/windows/walk.h), and what data their loads and stores touched. struct
+ * cpi_window_state is the state of the interpreter (kmod/window.h); it takes some KiB,
+ * so it cannot be on the stack.
  */
 #ifndef CPI_ABI_WINDOW_H
 #define CPI_ABI_WINDOW_H
@@ -14,7 +15,9 @@
 
 #define CPI_WINDOW_MAX     128 /* instructions: one bit per conditional jump at most */
 #define CPI_WINDOW_TARGETS 28
-#define CPI_WINDOW_STORES  128 /* a power of two */
+#define CPI_WINDOW_DATA    (2 * CPI_WINDOW_TARGETS) /* words of data addresses */
+#define CPI_WINDOW_NO_DATA 0xffffffffu              /* an address that is not known */
+#define CPI_WINDOW_STORES  128                      /* a power of two */
 
 /*
  * Why a window ended. If cpi_window_is_done() of the reason is true, the last
@@ -48,6 +51,13 @@ static inline int cpi_window_is_done(unsigned int end)
 	       end == CPI_WINDOW_CHANGED;
 }
 
+/*
+ * Targets and data share the record's last part. Targets grow from the front. Data
+ * grows from the back: word k is data[CPI_WINDOW_DATA - 1 - k], for the first nr_data
+ * instructions that touch data (cpi_uop_is_data()), in the order of execution. A word
+ * is the low half of the address. A target that needs the room of words replaces the
+ * last ones.
+ */
 struct cpi_window {
 	uint64_t time;  /* the includer fills in start, time, tgid and tid */
 	uint64_t start; /* address of the first instruction */
@@ -55,13 +65,17 @@ struct cpi_window {
 	uint64_t next;  /* address of the one after it, if known */
 	uint32_t tgid;
 	uint32_t tid;
-	uint32_t start_ip;  /* number of start's micro-op */
+	uint8_t nr_data;    /* words of data */
+	uint8_t unused[3];  /* 0 */
 	uint8_t nr;         /* instructions reached */
 	uint8_t nr_jumps;   /* conditional jumps that were executed */
 	uint8_t nr_targets; /* indirect jumps, calls and returns that were executed */
 	uint8_t end;        /* enum cpi_window_end */
 	uint64_t taken[CPI_WINDOW_MAX / 64]; /* a bit for each conditional jump */
-	uint64_t target[CPI_WINDOW_TARGETS]; /* addresses */
+	union {
+		uint64_t target[CPI_WINDOW_TARGETS]; /* addresses */
+		uint32_t data[CPI_WINDOW_DATA];
+	};
 };
 
 _Static_assert(sizeof(struct cpi_window) == 288, "no padding");
@@ -93,6 +107,8 @@ struct cpi_window_state {
 	uint32_t lead;         /* 1 within the lead-in (CPI_UOP_LEAD) */
 	uint32_t lead_once;    /* integer registers that it writes once */
 	uint32_t lead_flags;   /* flags at the window's start */
+	uint32_t start_ip;     /* number of start's micro-op */
+	uint32_t data_of;      /* the instruction of the last word of data: window.nr */
 	uint64_t stored_lines; /* a set bit may mean a stored line: lines of 64 bytes
 				  share 64 bits */
 	/* The range that rep wrote: its bytes are unknown. */

@@ -39,7 +39,9 @@
  * W2  Bounded: a step has at most one read of memory and no loop. A window has at most
  *     max instructions, max_reads reads and the includer's number of steps.
  *     A lead-in's instructions are not the window's.
- * W3  Whatever micro-ops, registers and memory hold, all accesses stay inside *s.
+ * W3  A word of data is the address that the program's instruction itself touches, or
+ *     CPI_WINDOW_NO_DATA. A target is never left out for a word.
+ * W4  Whatever micro-ops, registers and memory hold, all accesses stay inside *s.
  *
  * W1 assumes that other threads and the kernel do not change the memory meanwhile, that
  * no signal arrives, and that the program may write where the window stores.
@@ -88,6 +90,7 @@ CPI_WINDOW_INLINE void cpi_window_begin(struct cpi_window_state *s, uint32_t max
 	s->nr_reads = 0;
 	s->max_reads = max_reads;
 	s->lead = 0;
+	s->data_of = 0;
 	s->blur_start = ~0ULL;
 	s->blur_end = 0;
 }
@@ -150,7 +153,7 @@ CPI_WINDOW_INLINE void cpi_window_end_lead(struct cpi_window_state *s)
 	s->window.nr = 0;
 	s->window.last = s->window.start;
 	s->window.next = s->window.start;
-	s->ip = s->window.start_ip;
+	s->ip = s->start_ip;
 }
 
 /*
@@ -177,7 +180,7 @@ CPI_WINDOW_INLINE int cpi_window_start(struct cpi_window_state *s,
 	s->window.next = pc;
 	if (cpi_window_resolve(s, ctx))
 		return 1;
-	s->window.start_ip = s->ip;
+	s->start_ip = s->ip;
 	u = CPI_WINDOW_LEAD(ctx, pc, s->base);
 	if (u)
 		cpi_window_begin_lead(s, u);
@@ -273,6 +276,25 @@ CPI_WINDOW_INLINE uint32_t cpi_window_operands(struct cpi_window_state *s,
 	}
 	o->unknown = o->unknown_a | o->unknown_b;
 	return 0;
+}
+
+/* Adds a word of data, if the instruction's first access is this micro-op's. */
+CPI_WINDOW_INLINE void cpi_window_note_data(struct cpi_window_state *s,
+					    const struct cpi_uop *u,
+					    const struct cpi_window_op *o)
+{
+	const uint32_t nr = s->window.nr_data;
+	uint32_t at = CPI_WINDOW_DATA - 1 - nr;
+
+	if (!cpi_uop_is_data(u) || s->data_of == s->window.nr || s->lead)
+		return;
+	s->data_of = s->window.nr;
+	CPI_WINDOW_HIDE(at);
+	if (at >= CPI_WINDOW_DATA || at < 2u * s->window.nr_targets)
+		return;
+	s->window.data[at] =
+		o->unknown_address ? CPI_WINDOW_NO_DATA : (uint32_t)o->address;
+	s->window.nr_data = (uint8_t)(nr + 1);
 }
 
 /* The store of push and of calls. */
@@ -687,6 +709,8 @@ CPI_WINDOW_INLINE uint32_t cpi_window_indirect(struct cpi_window_state *s,
 		return CPI_WINDOW_TARGETS_FULL;
 	s->window.target[nr] = o->b;
 	s->window.nr_targets = (uint8_t)(nr + 1);
+	if (s->window.nr_data > CPI_WINDOW_DATA - 2 * (nr + 1))
+		s->window.nr_data = (uint8_t)(CPI_WINDOW_DATA - 2 * (nr + 1));
 	s->window.next = o->b;
 	*go = CPI_WINDOW_FAR;
 	return 0;
@@ -777,6 +801,8 @@ CPI_WINDOW_INLINE long cpi_window_step(struct cpi_window_state *s,
 		end = cpi_window_reach(s, ctx, u);
 	if (!end)
 		end = cpi_window_operands(s, ctx, u, &o);
+	if (!end)
+		cpi_window_note_data(s, u, &o);
 	if (!end && u->op >= CPI_UOP_CALL)
 		end = cpi_window_compute(s, u, &o);
 	if (!end && u->op >= CPI_UOP_CALL && u->op != CPI_UOP_RET)

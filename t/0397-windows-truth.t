@@ -14,7 +14,7 @@ cat "$srcdir"/analysis/*/*.c >text
 cat text text text text text >long
 "$builddir/t/window_truth" -n 1 gzip -c text >/dev/null 2>&1
 [ $? -le 1 ] || skip_all "this machine does not let processes be traced"
-plan 16
+plan 18
 
 # follow_traced NAME COMMAND...: a test that all its windows are exact.
 follow_traced()
@@ -48,5 +48,16 @@ GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512VL,-AVX512BW follow_traced 'perl with AVX
 	perl -ne '$n{$_}++ for split; END { print sort keys %n }' long long long
 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512BW,-AVX follow_traced 'sort with SSE2' \
 	sort long
+
+# sum FIELD: of all programs
+sum()
+{
+	awk -v field="$1" '{ for (i = 1; i < NF; i++) if ($i == field) n += $(i + 1) }
+		END { print n + 0 }' all.txt
+}
+
+bound "$(sum accesses)" '>=' 10000 'windows tell which data was touched'
+bound "$(sum missed)" '<=' "$(($(sum accesses) / 1000))" \
+	'windows tell of each instruction that touches data'
 
 windows_reach 90 'a window has more than 90 of 100 instructions on the mean'

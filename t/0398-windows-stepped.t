@@ -22,7 +22,7 @@ follow_installed()
 }
 
 need_stepped
-plan 20
+plan 22
 follow_installed sort -n text
 follow_installed gzip -9 -c text
 follow_installed awk '{ n[$1 % 977] += $3 } END { for (i in n) s += n[i]; print s }' text
@@ -57,6 +57,8 @@ reach=$(awk '{ for (i = 2; i < NF; i++) { if ($i == "compared") n = $(i + 1)
 bound "$(wc -l <summary.txt)" '>=' 3 'at least three programs were followed'
 bound "$(total compared)" '>=' 300 'enough windows were compared'
 is "$(total wrong)" 0 'each window goes where the program goes'
+bound "$(total data)" '>=' 3000 'enough addresses of data were compared'
+is "$(total data-wrong)" 0 'each address of data is the one that the instruction touches'
 bound "$reach" '>=' 90 'windows reach 90 instructions on the mean'
 bound "$(total unwalked)" '<=' "$(($(total windows) / 20))" 'at most one window in twenty cannot be walked'
 bound "$(total cut)" '<=' "$(($(total compared) / 20))" 'at most one window in twenty is not stepped to its end'

@@ -168,7 +168,7 @@ WINDOW_PATH = t/window_pages.c t/window_pages.h t/window_path.c t/window_path.h
 t_window_qemu_SOURCES = t/window_qemu.c $(WINDOW_PATH)
 t_window_qemu_CFLAGS = $(AM_CFLAGS)
 t_window_qemu_LDADD = daemon/libdaemon.a analysis/libanalysis.a base/libbase.a $(ZYDIS_LIBS)
-t_window_truth_SOURCES = t/window_truth.c $(WINDOW_PATH)
+t_window_truth_SOURCES = t/window_truth.c t/data_truth.c t/data_truth.h $(WINDOW_PATH)
 t_window_truth_CFLAGS = $(AM_CFLAGS)
 t_window_truth_LDADD = daemon/libdaemon.a analysis/libanalysis.a base/libbase.a $(ZYDIS_LIBS)
 dist_check_SCRIPTS += t/0397-windows-truth.t t/0337-windows-aarch64.t
@@ -562,12 +562,13 @@ t_programs_guarded_SOURCES = t/programs/guarded.c
 t_programs_guarded_CFLAGS = $(WARN_CFLAGS)
 t_programs_guarded_LDFLAGS =
 t_programs_guarded_LDADD = -lpthread
-t_stepper_so_SOURCES = t/stepper.c t/stepped.h
+t_stepper_so_SOURCES = t/stepper.c t/stepped.h t/data_truth.h
 t_stepper_so_CFLAGS = $(WARN_CFLAGS) -O2 -fPIC
 t_stepper_so_LDFLAGS = -shared
-t_window_stepped_SOURCES = t/window_stepped.c t/stepped.h t/window_agrees.h
+t_window_stepped_SOURCES = t/window_stepped.c t/stepped.h t/window_agrees.h t/data_truth.c \
+	t/data_truth.h
 t_window_stepped_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
-t_window_stepped_LDADD = $(COLLECT_LDADD)
+t_window_stepped_LDADD = $(COLLECT_LDADD) $(ZYDIS_LIBS)
 t/window_stepped-window_stepped.$(OBJEXT): t/stepped.skel.h
 t/stepped.bpf.o: t/stepped.bpf.c daemon/cpi_window.bpf.o
 	$(MAKE_BPF_OBJECT)

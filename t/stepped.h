@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "t/data_truth.h"
+
 #define STEPPED_FD     "CPI_STEPPED_FD" /* an environment variable: its descriptor */
 #define STEPPED_SIGNAL 50               /* of those that programs leave alone */
 #define STEPPED_STEPS  100
@@ -17,6 +19,7 @@ struct stepped_trace {
 	uint32_t tid;
 	uint32_t nr; /* of pc, the first one included */
 	uint64_t pc[STEPPED_STEPS + 1];
+	struct data_truth_regs regs[STEPPED_STEPS + 1]; /* before each */
 };
 
 struct stepped {

@@ -28,11 +28,20 @@ static __thread int nr_traps __attribute__((tls_model("initial-exec")));
 
 static void note(struct stepped_trace *t, const ucontext_t *u)
 {
-	const uint64_t pc = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
+	static const int number[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX,
+					REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+					REG_R8,  REG_R9,  REG_R10, REG_R11,
+					REG_R12, REG_R13, REG_R14, REG_R15 };
+	const greg_t *gregs = u->uc_mcontext.gregs;
+	const uint64_t pc = (uint64_t)gregs[REG_RIP];
+	struct data_truth_regs *r = &t->regs[t->nr];
 
 	if (t->nr && t->pc[t->nr - 1] == pc)
 		return;
 	t->pc[t->nr] = pc;
+	for (int i = 0; i < 16; i++)
+		r->gpr[i] = (uint64_t)gregs[number[i]];
+	r->fs_base = (uint64_t)(uintptr_t)__builtin_thread_pointer();
 	__atomic_store_n(&t->nr, t->nr + 1, __ATOMIC_RELEASE);
 }
 

@@ -53,7 +53,7 @@ void window_path_follow(struct cpi_window_state *s, struct window_pages *pages,
  * again, for what the window came upon later, may have lost what it began with.
  */
 static bool walk_agrees(const struct cpi_window *w, struct window_pages *pages,
-			const struct window_path *path)
+			const struct window_path *path, struct walk *out)
 {
 	struct walk walk;
 	uint32_t nr = 0;
@@ -61,6 +61,7 @@ static bool walk_agrees(const struct cpi_window *w, struct window_pages *pages,
 
 	if (err == -ENOENT)
 		return true;
+	*out = walk;
 	if (err || w->nr != path->nr)
 		return false;
 	for (uint32_t i = 0; i < path->nr; i++) {
@@ -76,7 +77,7 @@ static bool walk_agrees(const struct cpi_window *w, struct window_pages *pages,
 }
 
 static void tell(const struct window_pages *pages, const struct window_path *path,
-		 uint32_t at, uint64_t pc)
+		 uint32_t at, const char *what, uint64_t pc)
 {
 	uint8_t code[16] = { 0 };
 
@@ -85,17 +86,52 @@ static void tell(const struct window_pages *pages, const struct window_path *pat
 	printf("# false: instruction %u, %#llx:", at, (unsigned long long)path->pc[at]);
 	for (unsigned int i = 0; i < path->length[at]; i++)
 		printf(" %02x", code[i]);
-	printf(": went to %#llx\n", (unsigned long long)pc);
+	printf(": %s %#llx\n", what, (unsigned long long)pc);
+}
+
+/* What the walk says of the next instruction's data. */
+struct told {
+	const struct walk *walk;
+	uint32_t nr; /* accesses before that instruction */
+};
+
+/* Compares the data of the path's instruction `at` with the truth. */
+static bool data_agrees(const struct window_pages *pages,
+			const struct window_path *path, uint32_t at, struct told *t,
+			const uint64_t *address, int nr, struct window_counts *c)
+{
+	const bool told = t->nr < t->walk->nr_accesses &&
+			  t->walk->access[t->nr].at == path->pc[at];
+	const uint32_t data = told ? t->walk->access[t->nr++].data : 0;
+
+	if (!told) {
+		/* Behind the last one there was no room. */
+		c->nr_missed += nr && t->nr < t->walk->nr_accesses;
+		return true;
+	}
+	c->nr_accesses++;
+	if (data == CPI_WINDOW_NO_DATA) {
+		c->nr_unknown++;
+		return true;
+	}
+	for (int i = 0; i < nr; i++)
+		if ((uint32_t)address[i] == data)
+			return true;
+	tell(pages, path, at, nr ? "touched other data than" : "touched no data, as",
+	     data);
+	return false;
 }
 
 void window_path_compare(const struct cpi_window_state *s, struct window_pages *pages,
 			 const struct window_path *path, window_step_fn *step,
-			 void *ctx, struct window_counts *c)
+			 window_data_fn *data, void *ctx, struct window_counts *c)
 {
 	const struct cpi_window *w = &s->window;
 	const bool done = cpi_window_is_done(w->end);
-	bool exact = walk_agrees(w, pages, path);
-	uint64_t pc = w->start;
+	struct walk walk = { .nr_accesses = 0 };
+	bool exact = walk_agrees(w, pages, path, &walk);
+	struct told told = { .walk = &walk };
+	uint64_t pc = w->start, address[WINDOW_DATA_MOST];
 
 	if (!exact)
 		printf("# false: the walk of a window is another\n");
@@ -104,11 +140,16 @@ void window_path_compare(const struct cpi_window_state *s, struct window_pages *
 
 		if (last && !done)
 			break;
+		if (data && !data_agrees(pages, path, i, &told, address,
+					 data(ctx, pc, address), c)) {
+			exact = false;
+			break;
+		}
 		if (step(ctx, &pc))
 			return; /* a signal, or the end: there is no truth */
 		exact = pc == (last ? w->next : path->pc[i + 1]);
 		if (!exact)
-			tell(pages, path, i, pc);
+			tell(pages, path, i, "went to", pc);
 	}
 	c->nr_windows++;
 	c->nr_exact += exact;
@@ -125,7 +166,9 @@ void window_counts_print(const struct window_counts *c, bool verbose)
 		if (c->nr_ends[i])
 			printf(" %s %llu", cpi_window_end_name(i),
 			       (unsigned long long)c->nr_ends[i]);
-	printf("\n");
+	printf(" accesses %llu unknown %llu missed %llu\n",
+	       (unsigned long long)c->nr_accesses, (unsigned long long)c->nr_unknown,
+	       (unsigned long long)c->nr_missed);
 	for (unsigned int i = 0; verbose && i < CPI_NR_WINDOW_ENDS; i++)
 		for (unsigned int op = 0; op < 256; op++)
 			if (c->nr_last_op[i][op])

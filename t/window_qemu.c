@@ -205,7 +205,7 @@ static void follow(struct qemu *q)
 	if (!take_registers(q, &pc))
 		return;
 	window_path_follow(&q->state, q->pages, pc, MAX_UOPS, &path, &q->counts);
-	window_path_compare(&q->state, q->pages, &path, step, q, &q->counts);
+	window_path_compare(&q->state, q->pages, &path, step, NULL, q, &q->counts);
 }
 
 static int connect_to(const char *path)

@@ -7,7 +7,9 @@
  * The program of kmod/cpi_window.bpf.c makes windows of the command's threads, and
  * sends the thread that was followed a signal, at which STEPPER (t/stepper.c), which
  * is preloaded there, steps through the very same instructions. Processes and code come
- * as they do in the daemon. Prints a line; exits with 1 when a window is wrong.
+ * as they do in the daemon. The data that windows tell of are compared with those that
+ * the instructions touch, decoded from the registers before each step. Prints a line;
+ * exits with 1 when a window is wrong.
  */
 #include "config.h"
 
@@ -22,6 +24,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +53,8 @@ struct seen {
 	uint32_t tid;
 	uint8_t nr, end;
 	struct walk walk;
+	uint32_t nr_coded; /* accesses, the first ones, of which the code is known */
+	uint8_t code[CPI_WINDOW_DATA][CPI_CODE_MORE];
 };
 
 struct run {
@@ -229,6 +234,21 @@ static int code_at(void *ctx, uint64_t address, struct walk_code *out)
 	return walk_find_in_packed(windowpages_code(w->r->pages, entry), offset, out);
 }
 
+/* The code of the accesses, unless the command has ended by now. */
+static void read_code(const struct run *r, struct seen *s)
+{
+	for (uint32_t i = 0; i < s->walk.nr_accesses; i++) {
+		const struct iovec local = { s->code[i], CPI_CODE_MORE };
+		const struct iovec remote = { (void *)(uintptr_t)s->walk.access[i].at,
+					      CPI_CODE_MORE };
+
+		memset(s->code[i], 0, CPI_CODE_MORE);
+		if (process_vm_readv(r->child, &local, 1, &remote, 1, 0) <= 0)
+			return;
+		s->nr_coded++;
+	}
+}
+
 static void walk(struct run *r, const struct cpi_window_record *record)
 {
 	struct walking w = { r, windowprocs_find(r->procs, record) };
@@ -242,6 +262,7 @@ static void walk(struct run *r, const struct cpi_window_record *record)
 	s->tid = record->window.tid;
 	s->nr = record->window.nr;
 	s->end = record->window.end;
+	s->nr_coded = 0;
 	r->nr_seen++;
 	if (!s->nr) {
 		r->nr_none++;
@@ -250,6 +271,7 @@ static void walk(struct run *r, const struct cpi_window_record *record)
 		s->nr = 0;
 	} else {
 		r->nr_by_end[s->end]++;
+		read_code(r, s);
 	}
 }
 
@@ -324,9 +346,51 @@ static void print_wrong(const struct stepped_trace *t, const struct seen *s)
 	printf("\n");
 }
 
+struct data_counts {
+	unsigned long nr, unknown, wrong, left_out;
+};
+
+static bool has_address(const struct stepped_trace *t, const struct seen *s,
+			uint32_t step, uint32_t access)
+{
+	uint64_t address[DATA_TRUTH_MOST];
+	const int nr = data_truth(s->code[access], CPI_CODE_MORE, t->pc[step],
+				  &t->regs[step], address);
+
+	for (int i = 0; i < nr; i++)
+		if ((uint32_t)address[i] == s->walk.access[access].data)
+			return true;
+	return false;
+}
+
+/* Compares each word with the step of its instruction, in their order. */
+static void compare_data(const struct stepped_trace *t, const struct seen *s,
+			 struct data_counts *c)
+{
+	uint32_t step = 0;
+
+	c->left_out += s->walk.nr_left_out;
+	for (uint32_t i = 0; i < s->nr_coded; i++, step++) {
+		const struct walk_access *a = &s->walk.access[i];
+
+		while (step < s->nr && t->pc[step] != a->at)
+			step++;
+		c->nr++;
+		if (a->data == CPI_WINDOW_NO_DATA && step < s->nr) {
+			c->unknown++;
+		} else if (step == s->nr || !has_address(t, s, step, i)) {
+			if (c->wrong++ < 3)
+				printf("\n# wrong data: %#lx: %#x, access %u of the "
+				       "window\n",
+				       a->at, a->data, i);
+		}
+	}
+}
+
 static int compare(const struct run *r, const char *name)
 {
 	unsigned long exact = 0, wrong = 0, cut = 0, sum = 0, nr_told = 0;
+	struct data_counts data = { 0 };
 	const uint32_t nr = r->stepped->nr < STEPPED_MAX ? r->stepped->nr : STEPPED_MAX;
 
 	for (uint32_t i = 0; i < nr; i++) {
@@ -345,21 +409,23 @@ static int compare(const struct run *r, const char *name)
 		}
 		if (window_agrees(t->pc, s->nr, &s->walk)) {
 			exact++;
+			compare_data(t, s, &data);
 			continue;
 		}
 		if (wrong++ < 3)
 			print_wrong(t, s);
 	}
 	printf("\n%s: compared %lu wrong %lu cut %lu windows %zu unwalked %lu reach "
-	       "%.1f",
+	       "%.1f data %lu data-wrong %lu data-unknown %lu data-left-out %lu",
 	       name, exact + wrong, wrong, cut, r->nr_seen - r->nr_none - r->unwalked,
-	       r->unwalked, nr_told ? (double)sum / (double)nr_told : 0);
+	       r->unwalked, nr_told ? (double)sum / (double)nr_told : 0, data.nr,
+	       data.wrong, data.unknown, data.left_out);
 	for (int i = 0; i < CPI_NR_WINDOW_ENDS; i++) {
 		if (r->nr_by_end[i])
 			printf(" %s %lu", end_names[i], r->nr_by_end[i]);
 	}
 	printf("\n");
-	return wrong != 0;
+	return wrong != 0 || data.wrong != 0;
 }
 
 int main(int argc, char **argv)

@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "t/data_truth.h"
 #include "t/window_path.h"
 
 #define MAX_THREADS 64
@@ -195,6 +196,31 @@ static int step(void *ctx, uint64_t *pc)
 	return 0;
 }
 
+/* A window_data_fn. */
+static int data_at(void *ctx, uint64_t pc, uint64_t *address)
+{
+	struct truth *t = ((struct stepping *)ctx)->truth;
+	struct thread *thread = ((struct stepping *)ctx)->thread;
+	struct data_truth_regs regs;
+	struct user_regs_struct r;
+	uint8_t code[CPI_CODE_MORE];
+	size_t size = sizeof(code);
+
+	if (ptrace(PTRACE_GETREGS, thread->tid, 0, &r))
+		return 0;
+	if (window_pages_read(t->pages, code, size, pc)) { /* behind it is nothing */
+		size = CPI_CODE_PAGE - pc % CPI_CODE_PAGE;
+		if (size > sizeof(code) || window_pages_read(t->pages, code, size, pc))
+			return 0;
+	}
+	regs = (struct data_truth_regs){
+		.gpr = { r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8,
+			 r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15 },
+		.fs_base = r.fs_base,
+	};
+	return data_truth(code, size, pc, &regs, address);
+}
+
 /* One window of one thread, if that is not in a system call. */
 static void sample(struct truth *t)
 {
@@ -210,7 +236,8 @@ static void sample(struct truth *t)
 	take_registers(&t->state, &r);
 	window_path_follow(&t->state, t->pages, r.rip, t->length * 11 / 5, &path,
 			   &t->counts);
-	window_path_compare(&t->state, t->pages, &path, step, &stepping, &t->counts);
+	window_path_compare(&t->state, t->pages, &path, step, data_at, &stepping,
+			    &t->counts);
 }
 
 /* Runs the command up to its first instruction. Returns its process, or -1. */

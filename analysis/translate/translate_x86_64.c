@@ -141,6 +141,42 @@ static void forget_register(struct x86 *x, const ZydisDecodedOperand *o)
 	}
 }
 
+/* The operand in memory that is only read, or NULL. */
+static const ZydisDecodedOperand *read_operand(const struct x86 *x)
+{
+	for (unsigned int i = 0; i < x->in->operand_count; i++) {
+		const ZydisDecodedOperand *o = &x->all[i];
+
+		if (x86_is_memory(o) && o->mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+		    o->actions & ZYDIS_OPERAND_ACTION_MASK_READ &&
+		    !(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+			return o;
+	}
+	return NULL;
+}
+
+/*
+ * The first micro-op also tells the address that is read (cpi_uop_is_data()). A load
+ * would only cost time.
+ */
+static void tell_address(struct x86 *x)
+{
+	const ZydisDecodedOperand *o = read_operand(x);
+	struct cpi_uop *u = &x->out->uop[0], with;
+
+	if (!o || u->flags & CPI_UOP_STORE || x->failed)
+		return;
+	if (u->op == CPI_UOP_UNFLAG)
+		u = x86_add(x, CPI_UOP_NOP, 3);
+	with = *u;
+	x86_memory(x, &with, o, 0);
+	while (with.imm < 6 && 8 << with.imm < o->size)
+		with.imm++;
+	if (!x->failed)
+		*u = with;
+	x->failed = false;
+}
+
 void x86_unknown(struct x86 *x, unsigned int op, unsigned int arg)
 {
 	for (unsigned int i = 0; i < x->in->operand_count; i++) {
@@ -158,6 +194,7 @@ void x86_unknown(struct x86 *x, unsigned int op, unsigned int arg)
 	forget_flags(x);
 	if (!x->out->nr)
 		x86_add(x, CPI_UOP_NOP, 3);
+	tell_address(x);
 }
 
 /* Operands apart from masks, which AVX-512 has among them. */

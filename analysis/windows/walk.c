@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * walk.c - the path of a window: which jumps it took
+ * walk.c - the path of a window: which jumps it took, which data it touched
  *
  * The kernel side wrote the record, but the code is hostile. A record that does not
  * agree with the code is an error. Every walk ends: it has one iteration for each
@@ -101,6 +101,71 @@ static int decide_jump(struct walker *k, const struct cpi_uop *u, bool *taken,
 	}
 }
 
+/* ---- data ---- */
+
+/* The bytes that a micro-op loads or stores, or that its operand has. */
+static uint32_t bytes_of(const struct cpi_uop *u)
+{
+	if (u->flags & (CPI_UOP_LEFT_MEM | CPI_UOP_SRC_MEM))
+		return 1u << cpi_uop_source_size(u);
+	if (u->flags & CPI_UOP_STORE)
+		return 1u << cpi_uop_size(u);
+	return 1u << (u->imm & 7);
+}
+
+/*
+ * The access of the instruction whose first micro-op with data is the current one. The
+ * lanes of a vector are micro-ops of their own, with the same registers.
+ */
+static struct walk_access find_access(const struct walker *k)
+{
+	const struct cpi_uop *first = at(k), *u = first;
+	const unsigned int regs = first->address & 0x3fff;
+	struct walk_access a = { .at = k->pc, .store = true };
+	int64_t end = 0;
+
+	for (uint32_t i = 0; i < MOST_UOPS; i++, u++) {
+		if (k->code.place + i >= k->code.nr_uops ||
+		    (i && !(u->flags & CPI_UOP_MORE)))
+			break;
+		if (!cpi_uop_is_data(u) || (u->address & 0x3fff) != regs)
+			continue;
+		if (u->disp + (int64_t)bytes_of(u) - first->disp > end)
+			end = u->disp + (int64_t)bytes_of(u) - first->disp;
+		if (u->flags & (CPI_UOP_LEFT_MEM | CPI_UOP_SRC_MEM) ||
+		    !(u->flags & CPI_UOP_STORE))
+			a.store = false;
+	}
+	while (a.size < 6 && 1 << a.size < end)
+		a.size++;
+	return a;
+}
+
+static void add_access(struct walker *k, struct walk *out)
+{
+	const struct cpi_window *w = k->w;
+
+	if (out->nr_accesses >= w->nr_data) {
+		out->nr_left_out++;
+		return;
+	}
+	out->access[out->nr_accesses] = find_access(k);
+	out->access[out->nr_accesses].data =
+		w->data[CPI_WINDOW_DATA - 1 - out->nr_accesses];
+	out->nr_accesses++;
+}
+
+/*
+ * Whether the record's words are those of the accesses. The last instruction may have
+ * one, although it was not executed.
+ */
+static bool has_data(const struct cpi_window *w, const struct walk *walk, bool done)
+{
+	return w->nr_data <= walk->nr_accesses + !done;
+}
+
+/* ---- instructions ---- */
+
 /*
  * Executes the walker's current instruction. more: the record has another instruction,
  * so the micro-ops of that one are needed.
@@ -109,7 +174,7 @@ static int do_instruction(struct walker *k, bool more, struct walk *out)
 {
 	const struct cpi_uop *u = at(k);
 	const unsigned int length = u ? cpi_uop_length(u) : 0;
-	bool taken;
+	bool taken, touched = false;
 	uint64_t to;
 	int err, i;
 
@@ -123,6 +188,10 @@ static int do_instruction(struct walker *k, bool more, struct walk *out)
 		}
 		if (u->op == CPI_UOP_STOP)
 			return -EBADMSG;
+		if (!touched && cpi_uop_is_data(u)) {
+			add_access(k, out);
+			touched = true;
+		}
 		if (u->op == CPI_UOP_GOTO) {
 			k->pc += length;
 			return more ? go(k, u) : 0;
@@ -149,12 +218,15 @@ int walk_window(const struct cpi_window *w, walk_find_fn *find, void *ctx,
 	const bool done = cpi_window_is_done(w->end);
 	int err;
 
-	if (w->nr > CPI_WINDOW_MAX)
+	if (w->nr > CPI_WINDOW_MAX || w->nr_targets > CPI_WINDOW_TARGETS ||
+	    w->nr_data > CPI_WINDOW_DATA - 2 * w->nr_targets)
 		return -EBADMSG;
 	out->start = w->start;
 	out->last = w->start;
 	out->nr = 0;
 	out->nr_instructions = w->nr;
+	out->nr_accesses = 0;
+	out->nr_left_out = 0;
 	if (!w->nr)
 		return 0;
 	err = look_up(&k);
@@ -166,7 +238,8 @@ int walk_window(const struct cpi_window *w, walk_find_fn *find, void *ctx,
 	if (err)
 		return err;
 	if (out->last != w->last || k.nr_jumps != w->nr_jumps ||
-	    k.nr_targets != w->nr_targets || (done && k.pc != w->next))
+	    k.nr_targets != w->nr_targets || (done && k.pc != w->next) ||
+	    !has_data(w, out, done))
 		return -EBADMSG;
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * walk.h - the path of a window: which jumps it took
+ * walk.h - the path of a window: which jumps it took, which data it touched
  *
- * The kernel side records only which conditional jumps were taken and where indirect
- * jumps went. A walk of the same micro-ops finds everything else.
+ * The kernel side records only which conditional jumps were taken, where indirect jumps
+ * went, and addresses of data. A walk of the same micro-ops finds everything else.
  */
 #ifndef CPI_ANALYSIS_WALK_H
 #define CPI_ANALYSIS_WALK_H
@@ -18,6 +18,14 @@ struct walk_jump {
 	uint64_t to;
 };
 
+/* What an instruction loaded or stored: its first access (cpi_uop_is_data()). */
+struct walk_access {
+	uint64_t at;   /* address of the instruction */
+	uint32_t data; /* low half of the data's address, or CPI_WINDOW_NO_DATA */
+	uint8_t size;  /* log2 of the bytes, at most 6 */
+	bool store;    /* it only stores */
+};
+
 /*
  * Between jumps all instructions ran in order: from start up to the first jump's from,
  * from its to up to the second jump's from, …, from the last jump's to up to last.
@@ -27,7 +35,10 @@ struct walk {
 	uint64_t last; /* address of the last instruction that was reached */
 	uint32_t nr;   /* jumps that were taken */
 	uint32_t nr_instructions;
+	uint32_t nr_accesses; /* of which the record has the data */
+	uint32_t nr_left_out; /* later ones, for which it had no room */
 	struct walk_jump jump[CPI_WINDOW_MAX];
+	struct walk_access access[CPI_WINDOW_DATA];
 };
 
 /* Where an instruction's micro-ops are: nr_uops of its page, and its first one. */

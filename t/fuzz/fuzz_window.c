@@ -111,7 +111,6 @@ static void interpret(struct subject *t, const uint8_t *head, bool translated)
 			steps--;
 	cpi_window_finish(s);
 	fuzz_check(s->window.nr <= CPI_WINDOW_MAX && s->nr_reads <= 501);
-	s->window.start_ip = 0; /* which is a place or a cell */
 	if (t->packed)
 		fuzz_check(!memcmp(&s->window, &t->first, sizeof(t->first)));
 	else

@@ -401,6 +401,41 @@ static const struct {
 	  -EBADMSG,
 	  0,
 	  { { 0, 0 } } },
+	/* a word of data, where only the last instruction, not executed, may have one
+	 */
+	{ { .start = 0x5000,
+	    .last = 0x5004,
+	    .nr = 2,
+	    .nr_jumps = 1,
+	    .taken = { 1 },
+	    .nr_data = 1,
+	    .end = CPI_WINDOW_FAULT },
+	  0,
+	  1,
+	  { { 0x5000, 0x5004 } } },
+	{ { .start = 0x5000,
+	    .last = 0x5004,
+	    .nr = 2,
+	    .nr_jumps = 1,
+	    .taken = { 1 },
+	    .nr_data = 2,
+	    .end = CPI_WINDOW_FAULT },
+	  -EBADMSG,
+	  0,
+	  { { 0, 0 } } },
+	/* more words than there is room for */
+	{ { .start = 0x5000,
+	    .last = 0x5006,
+	    .nr = 3,
+	    .nr_jumps = 1,
+	    .taken = { 1 },
+	    .nr_targets = 1,
+	    .target = { 0x5006 },
+	    .nr_data = CPI_WINDOW_DATA - 1,
+	    .end = CPI_WINDOW_SYSTEM_CALL },
+	  -EBADMSG,
+	  0,
+	  { { 0, 0 } } },
 };
 
 START_TEST(a_walk_has_the_record_s_jumps_or_fails)
@@ -422,6 +457,70 @@ out:
 }
 END_TEST
 
+/* Each instruction by itself, at 0x5000, executed; the record has one word, 77. */
+static const struct {
+	const char *bytes;
+	uint32_t length;
+	uint32_t nr; /* accesses, 0 or 1 */
+	uint8_t size;
+	bool store;
+} touches[] = {
+	{ "\x8b\x07", 2, 1, 2, false },             /* mov eax, [rdi] */
+	{ "\x88\x07", 2, 1, 0, true },              /* mov [rdi], al */
+	{ "\x48\x01\x07", 3, 1, 3, false },         /* add [rdi], rax */
+	{ "\x48\x8b\x44\x24\x08", 5, 0, 0, false }, /* mov rax, [rsp + 8] */
+	{ "\x48\x8b\x44\x04\x08", 5, 1, 3, false }, /* mov rax, [rsp + rax + 8] */
+	{ "\x48\x8b\x05\x10\x00\x00\x00", 7, 1, 3, false }, /* mov rax, [rip + 16] */
+	{ "\x50", 1, 0, 0, false },                         /* push rax */
+	{ "\xff\x37", 2, 1, 3, false },                     /* push [rdi] */
+	{ "\x8f\x07", 2, 1, 3, true },                      /* pop [rdi] */
+	{ "\x48\x8d\x07", 3, 0, 0, false },                 /* lea rax, [rdi] */
+	{ "\x0f\x1f\x00", 3, 0, 0, false },                 /* nop [rax] */
+	{ "\x0f\x18\x0f", 3, 0, 0, false },                 /* prefetcht0 [rdi] */
+	{ "\xf3\x0f\x6f\x07", 4, 1, 4, false },             /* movdqu xmm0, [rdi] */
+	{ "\xc5\xfe\x7f\x07", 4, 1, 5, true },              /* vmovdqu [rdi], ymm0 */
+	{ "\xf2\x0f\x58\x07", 4, 1, 3, false },             /* addsd xmm0, [rdi] */
+	{ "\xc5\xfc\x58\x07", 4, 1, 5, false }, /* vaddps ymm0, ymm0, [rdi] */
+	{ "\xdd\x07", 2, 1, 3, false },         /* fld qword [rdi] */
+	{ "\xa5", 1, 1, 2, false },             /* movsd */
+	{ "\xf3\xa4", 2, 0, 0, false },         /* rep movsb */
+	{ "\xf0\x0f\xc1\x07", 4, 1, 2, false }, /* lock xadd [rdi], eax */
+};
+
+START_TEST(a_walk_tells_which_data_an_instruction_touches)
+{
+	struct fixture *f = fixture_new();
+	const uint32_t nr = touches[_i].nr, length = touches[_i].length;
+	struct cpi_window w = { .start = 0x5000,
+				.last = 0x5000,
+				.next = 0x5000 + length,
+				.nr = 1,
+				.nr_data = (uint8_t)nr,
+				.end = CPI_WINDOW_LENGTH };
+	const uint16_t wanted = 0;
+	struct walk walk;
+
+	w.data[CPI_WINDOW_DATA - 1] = 77;
+	memcpy(f->code, touches[_i].bytes, length);
+	translator_page(f->translator, f->code, SIZE, &wanted, 1, &f->page);
+	ck_assert_int_eq(walk_window(&w, find, f, &walk), 0);
+	ck_assert_uint_eq(walk.nr_accesses, nr);
+	ck_assert_uint_eq(walk.nr_left_out, 0);
+	if (nr) {
+		ck_assert_uint_eq(walk.access[0].at, 0x5000);
+		ck_assert_uint_eq(walk.access[0].data, 77);
+		ck_assert_uint_eq(walk.access[0].size, touches[_i].size);
+		ck_assert(walk.access[0].store == touches[_i].store);
+		w.nr_data = 0;
+		ck_assert_int_eq(walk_window(&w, find, f, &walk), 0);
+		ck_assert_uint_eq(walk.nr_left_out, 1);
+	}
+	w.nr_data = (uint8_t)(nr + 1);
+	ck_assert_int_eq(walk_window(&w, find, f, &walk), -EBADMSG);
+	fixture_free(f);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("translate");
@@ -439,6 +538,8 @@ static Suite *make_suite(void)
 	tcase_add_test(c, machines_without_a_translator_are_refused);
 	suite_add_tcase(suite, c);
 	tcase_add_loop_test(walk, a_walk_has_the_record_s_jumps_or_fails, 0, NR(walks));
+	tcase_add_loop_test(walk, a_walk_tells_which_data_an_instruction_touches, 0,
+			    NR(touches));
 	suite_add_tcase(suite, walk);
 	return suite;
 }

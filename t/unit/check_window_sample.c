@@ -9,6 +9,7 @@
 
 #include "abi/window_bpf.h"
 #include "analysis/windows/codepack.h"
+#include "analysis/windows/walk.h"
 #include "t/unit/unit.h"
 
 #define __TARGET_ARCH_x86 /* whose names the registers here have */
@@ -148,6 +149,75 @@ START_TEST(who_is_entered_is_followed)
 	ck_assert_uint_eq(t.record.window.tid, whom.tid);
 	ck_assert(process()->used && t.entry[5].used);
 	ck_assert_uint_eq(t.cpu.counts.nr_timed, 1);
+}
+END_TEST
+
+static int find_packed(void *ctx, uint64_t address, struct walk_code *out)
+{
+	(void)ctx;
+	return walk_find_in_packed(address / CPI_CODE_PAGE == CODE / CPI_CODE_PAGE
+					   ? &t.cell[PACKED]
+					   : NULL,
+				   address % CPI_CODE_PAGE, out);
+}
+
+/*
+ * A loop of so many instructions that touch data, each the same, and an indirect jump
+ * back or a direct one.
+ */
+static void set_up_loop(uint32_t nr, bool indirect)
+{
+	set_up();
+	memset(t.page.index, 0, sizeof(t.page.index));
+	for (uint32_t i = 0; i < nr; i++) {
+		t.page.index[i] = (uint16_t)(i + 1);
+		t.page.uop[i] = (struct cpi_uop){
+			.op = CPI_UOP_NOP,
+			.dst = CPI_REG_NONE,
+			.address = CPI_REG_X86_RSP | 6 << 6, /* rsi */
+			.disp = (int32_t)i,
+		};
+	}
+	t.page.index[nr] = (uint16_t)(nr + 1);
+	t.page.uop[nr] = indirect
+				 ? (struct cpi_uop){ .op = CPI_UOP_JMPI,
+						     .flags = CPI_UOP_SRC_IMM |
+							      3 << CPI_UOP_SOURCE_SHIFT,
+						     .imm = CODE }
+				 : (struct cpi_uop){ .op = CPI_UOP_JMP,
+						     .address = 1,
+						     .disp = -(int32_t)nr };
+	codepack_page(&t.page, nr + 1, t.code, sizeof(t.code), &t.cell[PACKED]);
+}
+
+/*
+ * What a record has room for: never a target less, and of words the first ones. Loops
+ * of 1 to 40 accesses a round, with a direct and an indirect jump.
+ */
+START_TEST(data_take_the_room_that_targets_leave)
+{
+	const uint32_t per_round = (uint32_t)_i / 2 + 1;
+	const struct registers regs = { .sp = 0xabc00000000 + 0x1000, .si = 0x200 };
+	const struct cpi_window *w = &t.record.window;
+	struct walk walk;
+
+	set_up_loop(per_round, _i % 2);
+	cpi_window_take(&t.cpu, &whom, &regs);
+	ck_assert_uint_eq(t.nr_records, 1);
+	if (_i % 2)
+		ck_assert(w->end == CPI_WINDOW_TARGETS_FULL || w->nr_targets < 28);
+	ck_assert_uint_eq(walk_window(w, find_packed, NULL, &walk), 0);
+	ck_assert_uint_eq(walk.nr_accesses + walk.nr_left_out,
+			  w->nr - w->nr / (per_round + 1));
+	ck_assert_uint_eq(walk.nr, w->nr_targets + (_i % 2 ? 0 : walk.nr));
+	ck_assert(!walk.nr_left_out ||
+		  walk.nr_accesses + 2 * w->nr_targets + 2 >= CPI_WINDOW_DATA);
+	for (uint32_t i = 0; i < w->nr_targets; i++)
+		ck_assert_uint_eq(w->target[i], CODE);
+	for (uint32_t i = 0; i < walk.nr_accesses; i++) {
+		ck_assert_uint_eq(walk.access[i].at, CODE + i % per_round);
+		ck_assert_uint_eq(walk.access[i].data, 0x1200 + i % per_round);
+	}
 }
 END_TEST
 
@@ -394,6 +464,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("window_sample");
 
 	tcase_add_test(tc, who_is_entered_is_followed);
+	tcase_add_loop_test(tc, data_take_the_room_that_targets_leave, 0, 80);
 	tcase_add_loop_test(tc, other_code_than_was_translated_ends_it, 0, NR(codes));
 	tcase_add_loop_test(tc, who_is_another_is_told_of_and_not_followed, 0,
 			    NR(strangers));
