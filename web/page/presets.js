@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * presets.js - views and stacks of filters under names. What they hold is the part of an
- * address behind #, so a link says the same.
+ * presets.js - views and stacks of filters under names. A preset holds the part of an
+ * address behind #, so a link has the same content.
  *
- * A server with a name of its own is the same tomorrow: its views stay in the browser. A
- * port of this machine is another program's when the server has ended, and what a browser
- * keeps for a port is everybody's who listens there. So views of such an address stay in
- * this tab only.
+ * If the server has a host name, the browser keeps its presets. `cpi web` runs on a
+ * free port of 127.0.0.1, which another program may use later, and that program could
+ * read what the browser keeps for the port. So presets of such an address are kept only
+ * until the tab is closed.
  */
 import { byId, el, plain, put } from "./dom.js";
 import { fromHash, toHash } from "./state.js";
@@ -14,7 +14,7 @@ import { fromHash, toHash } from "./state.js";
 const PLACE = "cpi-views"; // in the storage
 const MOST = 100;
 
-/** Whether this address ends with its server. */
+/** Whether another program may use this address after the server has ended. */
 const isPassing = () => location.protocol === "http:" &&
   /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname);
 
@@ -23,7 +23,7 @@ const storage = () => (isPassing() ? sessionStorage : localStorage);
 
 /** @typedef {{name: string, hash: string, filters: boolean}} Preset only filters, or all */
 
-/** What is stored may be of anybody who had this address before. */
+/** Another program that had this address before may have stored anything. */
 function read() {
   try {
     const list = JSON.parse(storage().getItem(PLACE) ?? "[]");
