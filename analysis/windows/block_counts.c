@@ -2,11 +2,12 @@
 /*
  * block_counts.c - executions of blocks and edges, counted from runs and branches
  *
- * A run executes every block whose head it contains, and falls through a block whose
- * end it contains. A branch counts for an edge only if it is the last instruction of
- * its block; calls in the middle of a block have no edge. A binary search finds the
- * edges of each part of a procedure, so the time does not grow with the edges of the
- * image.
+ * A run (db/profile/edges.h) is code that was executed in a straight line, from a
+ * jump's target to the next taken jump. It counts as one execution of each block whose
+ * first instruction it contains, and as one fall-through of each block whose end it
+ * passes. A branch counts for an edge only if it is the last instruction of its block;
+ * calls in the middle of a block have no edge. A binary search finds the edges of each
+ * part of a procedure, so the time does not grow with the edges of the image.
  */
 #include "config.h"
 

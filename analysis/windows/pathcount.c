@@ -4,7 +4,8 @@
  *
  * The intervals assume that windows are independent of each other; passes of one window
  * are not. So an anchor whose windows have the weights w counts as (Σ w)² / Σ w²
- * windows. A path that windows often cut counts as fewer, in proportion.
+ * windows. For the interval of a path, this number of windows is multiplied by (weight
+ * of its complete passes) / (its estimated passes).
  */
 #include "config.h"
 

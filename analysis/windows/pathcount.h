@@ -4,10 +4,12 @@
  *
  * MICRO'97 section 5.3 asks for path profiles. This file counts the paths in weighted
  * windows (window_weights.h). Each path leads from anchor to anchor (pathwalk.h). Some
- * windows end in the middle of a path, and more often in a long path. So each complete
- * path is weighted by the inverse of the probability that a window reaches as far
- * behind the anchor (Kaplan and Meier 1958; a window that ends for another reason than
- * its length is censored). Paths that are longer than all windows, and paths that
+ * windows end in the middle of a path, and more often in a long path. So a complete
+ * path of n instructions is weighted by the inverse of the probability that a window
+ * continues for n instructions after the anchor, but by at most PATHCOUNT_MAX_SCALE.
+ * The probability is a Kaplan-Meier estimate (1958) of the window's length limit: a
+ * window that reached the limit is an event, and a window that ended earlier for
+ * another reason is censored. Paths that are longer than all windows, and paths that
  * always end the window, stay unknown.
  */
 #ifndef CPI_ANALYSIS_PATHCOUNT_H

@@ -2,20 +2,20 @@
 /*
  * steps.h - which registers count the iterations of the loop at an instruction
  *
- * A register counts while a thread stays in a region of code if every write to it there
- * adds a constant. If one basic block of the region has all of these writes, and all
- * add or all subtract, then the register counts: its change between two moments,
- * divided by the sum of the block's constants, is the number of times that the block
- * ran in between. Other branches of the loop, outer loops and inner loops do not change
- * this.
+ * A register counts in a region of code if three conditions hold: every write to it in
+ * the region adds a constant; one basic block has all of these writes; and all add, or
+ * all subtract. While a thread stays in the region, the change of the register, divided
+ * by the sum of the block's constants, is the number of times that the block ran. Other
+ * branches of the loop, outer loops and inner loops do not change this.
  *
  * For each register, all blocks that write anything else to it are removed from the
  * control flow graph. The region is the strongly connected component of the remaining
  * graph that contains the instruction. The code is the micro-ops of windows
- * (abi/uop.h). The search continues after a call, but does not enter the callee. A call
- * is assumed to write the registers that the machine's calling convention does not
- * preserve. If the callee is small and calls no other procedure, only those that it
- * does write count.
+ * (abi/uop.h). The search continues after a call; the callee's blocks are never part of
+ * a region. A call is assumed to write all registers that the calling convention does
+ * not preserve. If the callee is small and calls no other procedure, its instructions
+ * are examined, and only those of these registers that they do write are assumed
+ * written.
  *
  * The search does not see unknown jumps and code that is not translated. They may write
  * to the register and return to the region. So the caller must check that the changes

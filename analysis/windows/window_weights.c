@@ -6,9 +6,10 @@
  * lower bits. A piece is the code between two neighbouring jumps or targets. A window
  * passes a piece if control reaches the head of the piece.
  *
- * Windows that began in the same piece have the same weight. The weights make the
- * number of windows that end in each piece equal to the number that begin there
- * (window_balance.h).
+ * Windows that began in the same piece have the same weight. The weights are chosen so
+ * that, for each piece, the sum of the weights of the windows that end there equals the
+ * sum for those that begin there (window_balance.h says why). Windows that ended early
+ * are left out of this.
  */
 #include "config.h"
 

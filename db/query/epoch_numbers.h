@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * epoch_numbers.h - a number for each epoch of a selection, such as that of its part
+ * epoch_numbers.h - finds the number that the caller gave to an epoch, for example the
+ * index of the part that the epoch belongs to (part_totals.h)
  */
 #ifndef CPI_DB_EPOCH_NUMBERS_H
 #define CPI_DB_EPOCH_NUMBERS_H

@@ -2,8 +2,8 @@
 /*
  * kept_sums.c - blocks of epochs, and the sums in them
  *
- * What is kept of a block is the number of its sums, then for each sum, by key, its
- * key, where its parts begin and their size, then all parts.
+ * Format of a kept block: the number of sums (u64); for each sum, in ascending order of
+ * keys, its key and the position and size of its parts; then the parts of all sums.
  *
  * A part is a kind of profile: { kind, size }, and the blob of db/profile/codec.h.
  */

@@ -2,8 +2,10 @@
 /*
  * part_totals.h - reads streams and losses of the parts of a selection
  *
- * One statement for streams and one for losses read the rows of all parts. So the time
- * does not depend on the number of parts.
+ * The caller divides the selected epochs into parts, for example the intervals of cpi
+ * prof --over-time. This file reads the streams and losses of each part. One statement
+ * for streams and one for losses read the rows of all parts. So the time does not
+ * depend on the number of parts.
  */
 #ifndef CPI_DB_PART_TOTALS_H
 #define CPI_DB_PART_TOTALS_H

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * set_query.h - reads sets, added up over the epochs of a selection
+ * set_query.h - reads edges, call stacks and windows, added up over the epochs of a
+ * selection
  *
- * Edges, stacks and windows are read in the same way: rows are listed first, then the
- * rows of one group are added up and passed to the caller. So only one group is in
- * memory at a time, and no read transaction is open while the caller works.
+ * A set is what one row of the tables edge, stack or window_set holds
+ * (db/core/set_rows.h). A group is the rows whose keys differ only in the epoch (and in
+ * the context, if contexts are not separate). Rows are listed first, then the rows of
+ * one group are added up and passed to the caller. So only one group is in memory at a
+ * time, and no read transaction is open while the caller works.
  */
 #ifndef CPI_DB_SET_QUERY_H
 #define CPI_DB_SET_QUERY_H

@@ -2,9 +2,9 @@
 /*
  * sums.c - reads the numbers of samples of images and commands, in parts of a selection
  *
- * Rows are read once for all parts, sorted by epoch. So the rows of a part mostly come
- * together, and each entry remembers its position in the part that it was last added
- * to.
+ * Rows are read once for all parts. They are sorted by epoch, so rows of the same part
+ * mostly follow each other. For each command, image and stream, the reader remembers
+ * its position in the list of the last part, so that it usually needs no search.
  */
 #include "config.h"
 
