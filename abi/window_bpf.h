@@ -67,10 +67,10 @@ static inline uint32_t cpi_window_set(uint32_t tgid)
 
 /* Why a sample has no record. */
 #define CPI_WINDOW_DROPS(X)                                                     \
-	X(NESTED, "nested")     /* one came amid another's window */            \
+	X(NESTED, "nested")     /* one came during another's window */          \
 	X(COMPAT, "compat")     /* 32-bit code */                               \
 	X(EXCLUDED, "excluded") /* the process, or its cgroup, is left alone */ \
-	X(STALE, "stale")       /* its mappings were changed amid the window */ \
+	X(STALE, "stale")       /* its mappings changed during the window */    \
 	X(RING, "ring_lost")    /* the ring was full */
 
 enum cpi_window_drop {

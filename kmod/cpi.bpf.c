@@ -409,7 +409,7 @@ int cpi_sample(struct bpf_perf_event_data *ctx)
 /*
  * The scheduler's tick, which happens anyway. What a task saves when it leaves user
  * mode is at the bottom of its kernel stack; if that is what this interrupt saved,
- * it interrupted user mode. The registers alone do not say so: amid a page fault,
+ * it interrupted user mode. The registers alone do not say so: in a page fault,
  * or a softirq after another interrupt, they look the same.
  */
 SEC("tp_btf/hrtimer_expire_entry")
@@ -434,7 +434,7 @@ int cpi_tick(const uint64_t *args)
 	return 0;
 }
 
-/* Tells the exec ids of all processes, but of those that are amid an exec. */
+/* Lists the exec ids of all processes, except of those that are in an exec. */
 SEC("iter/task")
 int cpi_exec_ids(struct bpf_iter__task *ctx)
 {

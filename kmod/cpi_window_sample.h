@@ -20,8 +20,8 @@
  *   CPI_WINDOW_RUN(ctx)              steps, CPI_WINDOW_UOPS at most
  *   CPI_WINDOW_PUT(cpu, record)      0, or there was no room
  *
- * and then calls cpi_window_take(), with the CPU's own state. An interrupt amid
- * another's window loses its own, and is counted.
+ * and then calls cpi_window_take(), with the CPU's own state. An interrupt
+ * during another's window gets no window, and is counted.
  *
  * What the daemon may write at any time is read once, and each number that is read is
  * checked by those who look things up by it.

@@ -4,7 +4,7 @@
  *
  * By the trap flag, in the registers that the signal's handler returns to: each
  * instruction then ends in a SIGTRAP, and so does each round of a rep, which are told
- * of once. A signal amid that is left alone.
+ * of once. A signal that comes meanwhile is left alone.
  */
 #include "config.h"
 

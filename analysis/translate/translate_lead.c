@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * translate_lead.c - lead-ins: what a window that begins amid vector code runs first
+ * translate_lead.c - lead-ins: what a window that begins inside vector code runs first
  *
  * An interrupt cannot read vector registers. But their contents often come from loads
  * and constants a few instructions earlier, and the registers and memory that these

@@ -39,7 +39,7 @@
 	X(STALE, LOST, "stale")       /* mappings changed, or could have */            \
 	X(EXCLUDED, LOST, "excluded") /* the process is left alone */                  \
 	X(COMPAT, LOST, "compat")     /* 32-bit code */                                \
-	X(NESTED, LOST, "nested")     /* an interrupt amid another's window */
+	X(NESTED, LOST, "nested")     /* an interrupt during another's window */
 
 enum loss {
 #define LOSS_ENUM(name, class, text) SAMPLE_##name,

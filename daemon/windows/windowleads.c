@@ -121,7 +121,7 @@ static void find_wrong(const struct entered *e, const struct cpi_code_page *page
 	}
 }
 
-/* Whether a bit of one behind the lead-in's first instruction is set. */
+/* Whether code may jump to a place after the lead-in's first instruction. */
 static bool is_entered(const struct entered *e, const struct cpi_uop *u)
 {
 	const unsigned int offset = cpi_lead_offset(u), back = cpi_lead_back(u);

@@ -26,7 +26,7 @@ enum grace { GRACE_NONE, GRACE_RCU, GRACE_IPI, GRACE_IPI_OF_ONE };
 
 struct protocol {
 	enum grace grace;
-	bool interruptible; /* an IPI can be taken amid a program */
+	bool interruptible; /* an IPI can be taken during a program */
 	bool word_once;     /* the program reads the word once per sample */
 	bool clears_idle;   /* what was read is cleared before the next flip */
 };
@@ -143,7 +143,7 @@ static void step_program(struct explored *x, const struct protocol *p, struct st
 
 /*
  * What a CPU does beside programs: it comes to see its word, and takes and answers
- * the question. Both of the latter are the kernel's code, so no program is amid its
+ * the question. Both of the latter are the kernel's code, so no program is at
  * work, unless it can be interrupted; but between them one may run, in an NMI.
  */
 static void step_cpu(struct explored *x, const struct protocol *p, struct state s,

@@ -4,8 +4,8 @@
  *
  * An emulated x86 machine has no PMU, so the handler would never be an NMI
  * there. This module is all of cpi.ko with the perf counters replaced: the
- * overflow interrupt is a real NMI, which comes at any moment, amid the flush's
- * IPIs and the handler's own code paths, too. Only for tests.
+ * overflow interrupt is a real NMI, which comes at any moment, also during the
+ * flush's IPIs and in the handler's own code. Only for tests.
  */
 #include <linux/delay.h>
 #include <linux/hardirq.h>
