@@ -13,11 +13,11 @@
  *   blame_fetch.c, blame_branch.c and blame_units.c (the "detectives").
  * - The schedule gives an instruction's waits if its block repeats alone, in the steady
  *   state. If the scale of the frequencies was measured (freq.anchored), these waits
- *   are static stalls. Otherwise cycles per execution are not known exactly. Then a
- *   schedule that needs more time than the block's samples have is scaled down, and
- *   gives only the proportions of the static stalls. If the schedule has only the
- *   minimum of a wait (the latency depends on data, a jump may be mispredicted, or the
- *   code does not fit into the cache), then the whole wait is a dynamic stall.
+ *   are static stalls. Otherwise cycles per execution are not known exactly, with two
+ *   consequences. If a schedule needs more time than the block's samples have, it is
+ *   scaled down, and gives only the proportions of the static stalls. If it has only
+ *   the minimum of a wait (the latency depends on data, a jump may be mispredicted, or
+ *   the code does not fit into the cache), the whole wait is a dynamic stall.
  *
  * I1  cycles = execute + Σ stalls - gain + error, for each instruction
  */
