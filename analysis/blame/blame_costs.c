@@ -25,24 +25,26 @@
 #include "analysis/blame/blame_case.h"
 #include "analysis/cfg/loops.h"
 
-#define WIDTH     8.0  /* instructions that retire in a cycle, on the widest core */
-#define LUCKY     0.75 /* of the schedule: real cores are faster here and there */
-#define DIVIDES   0.6 /* part of its latency that a division may save by its operands */
-#define LOCKED    4.0 /* an atomic or a fence at least, and usually: */
-#define LOCKS     9.0
-#define SHARED    1.6    /* factor where a core's units and clock are shared */
-#define MEMORY    2500.0 /* a miss to memory, with page walks */
-#define STREAM    60.0   /* a line of a stream that is fetched ahead */
-#define NEAR      14.0   /* from the second cache */
-#define FORWARD   8.0    /* from a store that was not yet written */
-#define REFILL    30.0   /* a mispredicted jump */
-#define CALL      5.0
-#define DIVISION  30.0 /* more than the schedule says */
-#define ATOMIC    100.0
-#define STORE     600.0 /* a store, while the stores before it miss as well */
-#define LATE      60.0  /* a line of code from the second cache or beyond */
-#define LONG      8     /* micro-ops, from which on an instruction is microcode */
-#define FEW_LINES 3     /* a stride of so many lines is fetched ahead */
+#define WIDTH        8.0  /* instructions that retire in a cycle, on the widest core */
+#define LUCKY        0.75 /* of the schedule: real cores are faster here and there */
+#define DIVIDES      0.6 /* part of its latency that a division may save by its operands */
+#define LOCKED       4.0 /* an atomic or a fence at least, and usually: */
+#define LOCKS        9.0
+#define SHARED       1.6    /* factor where a core's units and clock are shared */
+#define MEMORY       2500.0 /* a miss to memory, with page walks */
+#define STREAM       60.0   /* a line of a stream that is fetched ahead */
+#define NEAR         14.0   /* from the second cache */
+#define FORWARD      8.0    /* from a store that was not yet written */
+#define REFILL       30.0   /* a mispredicted jump */
+#define REFILL_LEAST 8.0    /* ... at least: the shortest pipelines */
+#define REFILL_USUAL 17.0
+#define CALL         5.0
+#define DIVISION     30.0 /* more than the schedule says */
+#define ATOMIC       100.0
+#define STORE        600.0 /* a store, while the stores before it miss as well */
+#define LATE         60.0  /* a line of code from the second cache or beyond */
+#define LONG         8     /* micro-ops, from which on an instruction is microcode */
+#define FEW_LINES    3     /* a stride of so many lines is fetched ahead */
 
 /* As struct scale_costs, to be filled. */
 struct block_costs {
@@ -189,11 +191,32 @@ static double share_of_entries(const struct block_scene *at, int b)
 	return fmin(fmax(entries / f->block[b], 0), 1);
 }
 
+/* What mispredicted jumps of a block cost, as far as windows expect them. */
+struct refills {
+	double least, usual;
+};
+
+static struct refills refills_of(const struct blame_input *in,
+				 const struct cfg_block *block)
+{
+	struct refills out = { 0, 0 };
+
+	for (int i = block->first_insn;
+	     in->mispredicts && i < block->first_insn + block->nr_insns; i++) {
+		const struct mispredicts *m = &in->mispredicts[i];
+
+		out.least += m->executions ? REFILL_LEAST * m->low : 0;
+		out.usual += m->executions ? REFILL_USUAL * m->likely : 0;
+	}
+	return out;
+}
+
 static void add_block(struct block_scene *at, int b, struct block_costs *out)
 {
 	const struct blame_input *in = at->scene.in;
 	const struct cfg_block *block = &in->cfg->block[b];
 	const double schedule = schedule_of(in, block);
+	const struct refills refills = refills_of(in, block);
 	double wait = 0, save = 0, nr_locks = 0;
 
 	at->entries = share_of_entries(at, b);
@@ -207,8 +230,11 @@ static void add_block(struct block_scene *at, int b, struct block_costs *out)
 		wait += LATE * (1 + (double)(block->end - block->start) / ADDRESS_LINE);
 	out->issue[b] = block->nr_insns / WIDTH;
 	out->best[b] =
-		fmax(fmax(LUCKY * schedule - save, nr_locks * LOCKED), out->issue[b]);
-	out->usual[b] = fmax(fmax(schedule - save / 4, nr_locks * LOCKS), out->best[b]);
+		fmax(fmax(LUCKY * schedule - save, nr_locks * LOCKED), out->issue[b]) +
+		refills.least;
+	out->usual[b] =
+		fmax(fmax(schedule - save / 4, nr_locks * LOCKS) + refills.usual,
+		     out->best[b]);
 	out->worst[b] = SHARED * out->usual[b] + wait;
 }
 

@@ -30,6 +30,8 @@
 
 #define LEAST_EVENTS  20 /* with a history of one length, if it is to count */
 #define LEAST_WINDOWS 5
+#define LEAST_PART    0.2  /* of the executions: others were chosen by their outcomes */
+#define PRIOR         3    /* windows, added to each share when lengths are compared */
 #define DEVIATIONS    1.3  /* of the interval, to both sides */
 #define MORE          1.1  /* times the error: real tables are small */
 #define RARELY        0.2  /* misses in sqrt(executions * windows) that a zero may be */
@@ -209,8 +211,10 @@ static bool is_wrong(const struct study *s, size_t i, int kind)
 /* Of the executions that have a history of one kind. */
 struct errors {
 	uint64_t executions;
-	uint32_t windows;
+	double windows;          /* of equal weight, which would say as much */
 	double share, deviation; /* of the share; windows are independent */
+	uint64_t seen;           /* executions whose history other windows have, too */
+	double seen_share;       /* the same of these */
 };
 
 /* Σ weight × (wrong - share) of the window that begins with event i; *next: behind it.
@@ -233,36 +237,63 @@ static double sum_window(const struct study *s, size_t i, int kind, double share
 
 static struct errors find_errors(const struct study *s, int kind)
 {
-	double wrong = 0, all = 0, squares = 0, weight;
+	double wrong = 0, all = 0, weights = 0, squares = 0, seen = 0, weight;
 	struct errors out = { 0 };
 
 	for (size_t i = 0, next; i < s->nr; i = next) {
 		wrong += sum_window(s, i, kind, 0, &next, &weight);
 		all += weight;
-		out.windows += weight > 0 ? s->event[i].copies : 0;
+		weights += weight * weight / s->event[i].copies;
 	}
+	out.windows = weights > 0 ? all * all / weights : 0;
 	out.share = all > 0 ? wrong / all : 1;
 	for (size_t i = 0, next; i < s->nr; i = next) {
 		const double sum = sum_window(s, i, kind, out.share, &next, &weight);
 
 		squares += sum * sum / s->event[i].copies;
 	}
-	for (size_t i = 0; i < s->nr; i++)
-		out.executions += s->event[i].context[kind] ? s->event[i].copies : 0;
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct branch_event *e = &s->event[i];
+
+		out.executions += e->context[kind] ? e->copies : 0;
+		if (s->guess[kind][i].class == NONE)
+			continue;
+		out.seen += e->copies;
+		seen += e->weight;
+		out.seen_share += e->weight * (s->guess[kind][i].class != s->class[i]);
+	}
+	out.seen_share = seen > 0 ? out.seen_share / seen : 1;
 	out.deviation = all > 0 ? sqrt(squares) / all : 0;
 	return out;
 }
 
-/* The errors of the kind of history that predicts best. */
-static struct errors find_best(const struct study *s)
+/* What the share may well be: that of few windows is chance. */
+static double pessimistic(const struct errors *e, double without)
 {
-	struct errors best = find_errors(s, 0);
+	const double n = e->windows;
 
-	for (int kind = 1; kind < BRANCH_HISTORY_NR; kind++) {
+	return (e->share * n + without * PRIOR) / (n + PRIOR) + 2 * e->deviation;
+}
+
+/*
+ * The errors of the kind of history that predicts best; *least: the smallest share of
+ * errors of executions whose history was seen before, of any kind.
+ */
+static struct errors find_best(const struct study *s, double *least)
+{
+	const struct errors without = find_errors(s, 0);
+	struct errors best = without;
+
+	*least = 1;
+	for (int kind = 0; kind < BRANCH_HISTORY_NR; kind++) {
 		const struct errors e = find_errors(s, kind);
 
-		if (e.executions >= LEAST_EVENTS && e.windows >= LEAST_WINDOWS &&
-		    e.share < best.share)
+		if (e.seen >= LEAST_EVENTS)
+			*least = fmin(*least, e.seen_share);
+		if (e.executions < LEAST_EVENTS || e.windows < LEAST_WINDOWS ||
+		    (double)e.executions < LEAST_PART * (double)without.executions)
+			continue;
+		if (pessimistic(&e, without.share) < pessimistic(&best, without.share))
 			best = e;
 	}
 	return best;
@@ -286,7 +317,8 @@ static double between(double low, double high, double part)
 
 static void set_shares(const struct study *s, struct mispredicts *out)
 {
-	struct errors e = find_best(s);
+	double least;
+	struct errors e = find_best(s, &least);
 	const double disorder = find_disorder(s, out->executions);
 	const double chance = RARELY / sqrt((double)e.executions * fmax(e.windows, 1));
 
@@ -294,7 +326,7 @@ static void set_shares(const struct study *s, struct mispredicts *out)
 	out->likely = between(LIKELY_LITTLE, LIKELY_MUCH, disorder) * e.share +
 		      WARM * out->rarer;
 	out->low = between(LITTLE, MUCH, disorder) *
-		   fmax(e.share - DEVIATIONS * e.deviation, 0);
+		   fmax(fmin(e.share, least) - DEVIATIONS * e.deviation, 0);
 	if (out->low < SURE)
 		out->low = 0;
 	out->high = MORE * (e.share + DEVIATIONS * e.deviation) + WARM * out->rarer +

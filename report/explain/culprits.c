@@ -11,8 +11,9 @@
 
 #include <inttypes.h>
 
-#define MAX_ADDRESSES 3   /* of one reason, in a legend */
-#define RANDOM        0.2 /* share of the rarer outcome, if it is called random */
+#define MAX_ADDRESSES 3    /* of one reason, in a legend */
+#define BOTH_WAYS     0.2  /* share of the rarer outcome, if it is called random */
+#define SURELY        0.25 /* part of it that is mispredicted at least, if it is */
 #define MOSTLY        0.6 /* part of it that is mispredicted, if history tells nothing */
 
 static char letter_of(enum blame_reason reason)
@@ -68,13 +69,13 @@ void culprits_put_letters(const struct stall *s, struct buf *out)
 	}
 }
 
-/* Why a jump is mispredicted that often. */
-static const char *why_mispredicted(const struct mispredicts *m)
+/* What windows show of its outcomes. */
+static const char *pattern_of(const struct mispredicts *m)
 {
-	if (m->rarer >= RANDOM && m->likely >= MOSTLY * m->rarer)
-		return " (random outcome)";
 	if (m->likely < MOSTLY * m->rarer)
 		return " (what ran before tells in part)";
+	if (m->rarer >= BOTH_WAYS && m->low >= SURELY * m->rarer)
+		return " (random outcome)";
 	return "";
 }
 
@@ -91,7 +92,7 @@ static void put_mispredicts(const struct explained *e, const struct stall *s,
 		if (m && m[insn].executions)
 			buf_printf(out, ", mispredicts %.0f to %.0f %%%s",
 				   100 * m[insn].low, 100 * m[insn].high,
-				   why_mispredicted(&m[insn]));
+				   pattern_of(&m[insn]));
 		return;
 	}
 }

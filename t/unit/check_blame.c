@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/blame/blame_costs.h"
 #include "analysis/blame/blame_path.h"
 #include "t/unit/cfg_make.h"
 
@@ -480,6 +481,31 @@ START_TEST(windows_tell_which_jump_is_mispredicted)
 }
 END_TEST
 
+/* Only the block of the jump takes longer, and the most that it waits is less. */
+START_TEST(expected_mispredictions_cost_cycles)
+{
+	struct mispredicts mispredicts[4] = { { 0 } };
+	struct scale_costs without, with;
+	struct procedure p;
+
+	mispredicts[1] = jumps[0].m;
+	make_jump(&p, NULL);
+	ck_assert_int_eq(blame_costs_find(&p.in, &p.arena, &without), 0);
+	p.in.mispredicts = mispredicts;
+	ck_assert_int_eq(blame_costs_find(&p.in, &p.arena, &with), 0);
+	for (int b = 0; b < p.cfg->exit; b++) {
+		ck_assert_double_ge(with.usual[b], with.best[b]);
+		ck_assert_double_ge(with.worst[b], with.usual[b]);
+		ck_assert_double_eq(with.issue[b], without.issue[b]);
+		ck_assert(b == 1 || with.best[b] == without.best[b]);
+		ck_assert(b == 1 || with.usual[b] == without.usual[b]);
+	}
+	ck_assert_double_eq_tol(with.best[1] - without.best[1], 8 * 0.3, 1e-9);
+	ck_assert_double_eq_tol(with.usual[1] - without.usual[1], 17 * 0.45, 1e-9);
+	arena_fini(&p.arena);
+}
+END_TEST
+
 /* Without frequencies, and instruction by instruction. */
 static void search(const struct procedure *p, int insn, unsigned int reg, bool *found,
 		   bool *seen)
@@ -663,6 +689,7 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, events_acquit_what_did_not_happen);
 	tcase_add_test(tc, records_of_hardware_decide);
 	tcase_add_loop_test(tc, windows_tell_which_jump_is_mispredicted, 0, NR(jumps));
+	tcase_add_test(tc, expected_mispredictions_cost_cycles);
 	tcase_add_test(tc, summaries_add_up);
 	tcase_add_test(tc, reasons_have_names);
 	suite_add_tcase(s, tc);
