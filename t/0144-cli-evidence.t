@@ -3,7 +3,7 @@
 # Random samples and the scheduler's ticks as one time, on known counts (t/runsdb.c).
 . "$srcdir/t/tap.sh"
 
-plan 28
+plan 32
 
 # cpu-clock at 10 ms and ticks at 4 ms agree on hot and cold: 400 and 1000 samples, 4 s
 # each. With them, a sample of either kind stands for 1 / (1/10 + 1/4) = 1/0.35 ms.
@@ -106,6 +106,39 @@ is "$(cpi prof --epoch three | tail -n 2)" "$(cat <<'END'
 120.0  44.44%  100.00%  hot        /app
 END
 )" "ticks alone in user mode are its time"
+
+# The kernel's ticks have a scale of their own: here ticks see half of its time. With them,
+# a sample of either kind stands for 1 / (1/10 + 1/8) = 1/0.225 ms. tock has no ticks for 50
+# random samples.
+"$builddir/t/runsdb" kernel.db <<'END' || bail "runsdb failed"
+one 10 10000 /app:hot=290,760 /app:cold=110,240 kernel:work=105,120 kernel:read=55,80 kernel:tock=50
+END
+CPI_DB=kernel.db
+is "$(rows | sed 1d)" "$(cat <<'END'
+3000.0  49.18%   49.18%     hot        /app
+1000.0  16.39%   65.57%     cold       /app
+1000.0  16.39%   81.97%     work       kernel
+ 600.0   9.84%   91.80%     read       kernel
+ 500.0   8.20%  100.00%  *  tock       kernel
+END
+)" "the kernel's time comes from both kinds of samples, too"
+is "$(cpi export --format=collapsed 2>/dev/null | grep kernel)" \
+	"$(printf '%s\n' 'kernel;work 1000000000' 'kernel;read 600000000' 'kernel;tock 500000000')" \
+	"stacks as lines have the kernel's time of both"
+is "$(cpi stats --epoch all --normalize=none --format=csv | cut -d, -f3,16 | grep -v app | sed 1d)" \
+	"$(printf '%s\n' 3000,hot 1000,cold 1000,work 600,read 500,tock)" \
+	"cpi stats has the kernel's time of both"
+# An epoch whose ticks are of user mode only beside one whose ticks are of the kernel, too.
+"$builddir/t/runsdb" older.db <<'END' || bail "runsdb failed"
+one 10 10000 /app:hot=300,750 kernel:work=105
+two 10 10000 /app:hot=300,750 kernel:work=105,120
+END
+CPI_DB=older.db
+is "$(rows | sed 1d)" "$(cat <<'END'
+6000.0  74.07%   74.07%  hot        /app
+2100.0  25.93%  100.00%  work       kernel
+END
+)" "ticks that lack the kernel in some epochs leave its time as it is"
 
 # Comparisons: cold takes twice the time in b; the kernel has random samples alone.
 "$builddir/t/runsdb" runs.db <<'END' || bail "runsdb failed"

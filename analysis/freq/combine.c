@@ -101,7 +101,8 @@ static int median_scale(const struct combine_row *rows, size_t nr, double *out)
 	return 0;
 }
 
-double combine_ratio(const struct combine_row *rows, size_t nr)
+/* Random time over ticks' time of the rows that do not depart; 0: one is missing. */
+static double ratio_of(const struct combine_row *rows, size_t nr)
 {
 	double ticks = 0, random = 0;
 
@@ -158,7 +159,7 @@ int combine_rows(struct combine_row *rows, size_t nr, double ticks_period,
 
 	for (size_t i = 0; i < nr; i++)
 		rows[i].departs = false;
-	all = combine_ratio(rows, nr);
+	all = ratio_of(rows, nr);
 	if (!(all > 0))
 		return -ENODATA;
 	err = median_scale(rows, nr, &now);
@@ -169,7 +170,7 @@ int combine_rows(struct combine_row *rows, size_t nr, double ticks_period,
 	for (int i = 0; i < MAX_ROUNDS; i++) {
 		if (!mark_departing(rows, nr, ticks_period, random_period, now) && i)
 			break;
-		next = combine_ratio(rows, nr);
+		next = ratio_of(rows, nr);
 		if (!(next > 0))
 			break; /* no row agrees, so the median stays */
 		now = next;

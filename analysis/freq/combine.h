@@ -4,8 +4,7 @@
  *
  * Samples at the scheduler's ticks cost nothing, so there are many of them. But code
  * that a timer starts, or that sleeps, meets ticks more or less often than its time
- * suggests. Random samples are few, but unbiased. In user mode both measure the same
- * time:
+ * suggests. Random samples are few, but unbiased. Both measure the same time:
  *
  * - Both counts follow a Poisson distribution. The best linear estimate weighs each by
  *   the inverse of its variance; the variance is time × period. So the estimate is
@@ -37,7 +36,7 @@ struct combine_factors {
 };
 
 struct combine_row {
-	double ticks_ns, random_ns; /* Σ count × period, in user mode */
+	double ticks_ns, random_ns; /* Σ count × period */
 	double time_ns, sigma_ns;   /* out: the estimate and its deviation */
 	bool departs;               /* out: ticks are left out */
 };
@@ -50,12 +49,6 @@ struct combine_row {
  */
 int combine_rows(struct combine_row *rows, size_t nr, double ticks_period,
 		 double random_period, double *scale);
-
-/*
- * Random time over ticks' time of the rows that do not depart; 0: these rows have no
- * ticks or no random samples.
- */
-double combine_ratio(const struct combine_row *rows, size_t nr);
 
 /* The factors at a scale that combine_rows() found, for the same periods. */
 struct combine_factors combine_factors(double ticks_period, double random_period,

@@ -91,25 +91,23 @@ static int find_frames(struct flat *f, struct image *im, uint64_t offset)
 	return export_frames_add(&f->frames, &f->image, im, offset);
 }
 
-static bool is_random_only(const struct flat *f, struct image *im, uint64_t offset)
+static struct evidence_use use_at(const struct flat *f, struct image *im,
+				  uint64_t offset)
 {
-	const struct procedure_evidence *e = f->w->evidence;
-
-	return e &&
-	       procedure_evidence_random_only(e, &f->image,
-					      im ? image_symbol_at(im, offset) : NULL);
+	return procedure_evidence_use(f->w->evidence, &f->image,
+				      im ? image_symbol_at(im, offset) : NULL);
 }
 
 static int hand_out_counts(struct flat *f, struct image *im)
 {
-	bool random_only = false;
+	struct evidence_use use = { 0 };
 	int err = 0;
 
 	for (size_t i = 0, next; i < f->nr_counts && !err; i = next) {
 		const struct place_count *first = &f->count[i];
 
 		if (!i || first->offset != first[-1].offset) {
-			random_only = is_random_only(f, im, first->offset);
+			use = use_at(f, im, first->offset);
 			err = find_frames(f, im, first->offset);
 		}
 		memset(f->value, 0, sizeof(f->value));
@@ -118,8 +116,7 @@ static int hand_out_counts(struct flat *f, struct image *im)
 		     f->count[next].context == first->context;
 		     next++)
 			export_samples_add(f->w, f->count[next].event, f->count[next].n,
-					   f->count[next].weight, random_only,
-					   f->value);
+					   f->count[next].weight, use, f->value);
 		if (!err)
 			err = hand_out(f, first->context);
 	}
@@ -262,10 +259,10 @@ static int hand_out_unknown(struct flat *f)
 		f->frames.nr = 0;
 		err = export_frames_add_unknown(&f->frames, l->name);
 		memset(f->value, 0, sizeof(f->value));
-		export_samples_add(
-			f->w, event, l->n, weight,
-			procedure_evidence_unknown_random_only(f->w->evidence, l->name),
-			f->value);
+		export_samples_add(f->w, event, l->n, weight,
+				   procedure_evidence_unknown_use(f->w->evidence,
+								  l->name),
+				   f->value);
 		if (!err)
 			err = hand_out(f, NO_CONTEXT);
 	}

@@ -179,7 +179,7 @@ const char *export_samples_missing_context(const struct export_samples *w)
 }
 
 void export_samples_add(const struct export_samples *w, size_t event, uint64_t n,
-			double weight, bool random_only, double *value)
+			double weight, struct evidence_use use, double *value)
 {
 	const struct evidence *fit =
 		w->evidence ? procedure_evidence_fit(w->evidence) : NULL;
@@ -188,7 +188,7 @@ void export_samples_add(const struct export_samples *w, size_t event, uint64_t n
 	value[event] += (double)n;
 	if (is_time)
 		value[w->amount[0]] +=
-			(double)n * weight * evidence_factor(fit, event, random_only);
+			(double)n * weight * evidence_factor(fit, event, use);
 	if (w->amount[event] && (!is_time || event))
 		value[w->amount[event]] += (double)n * weight;
 }

@@ -79,10 +79,10 @@ const char *export_samples_missing_context(const struct export_samples *w);
 
 /*
  * Adds n samples of an event to value[], by column; weight is the weight of one sample.
- * random_only: only random samples count in their procedure (procedure_evidence.h).
+ * use: how samples in their procedure count (procedure_evidence.h).
  */
 void export_samples_add(const struct export_samples *w, size_t event, uint64_t n,
-			double weight, bool random_only, double *value);
+			double weight, struct evidence_use use, double *value);
 
 /* Logs how many samples of the idle loop were left out, if any were. */
 void export_samples_say_idle(double samples);

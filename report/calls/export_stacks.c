@@ -105,7 +105,8 @@ static int on_stack(void *ctx, const struct query_stack *row)
 	err = add_frames(s, row);
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	export_samples_add(s->w, event, row->n, weight, true, value);
+	export_samples_add(s->w, event, row->n, weight,
+			   (struct evidence_use){ .random_only = true }, value);
 	return hand_out(s, row, value);
 }
 

@@ -32,11 +32,11 @@ struct matrix_place {
 };
 
 /*
- * The time of a row's samples: `random` by samples at random moments, `ticks` by the
- * scheduler's ticks (evidence.h). `kernel` is the part of `random` in kernel mode.
+ * The time of a row's samples, by mode: `random` by samples at random moments, `ticks`
+ * by the scheduler's ticks (evidence.h).
  */
 struct matrix_sums {
-	double random, kernel, ticks;
+	double random[NR_EVIDENCE_MODES], ticks[NR_EVIDENCE_MODES];
 };
 
 struct matrix_totals {

@@ -4,11 +4,11 @@
  *
  * All sides must be measured in the same way, so that they can be compared. Therefore a
  * row that departs on one side departs on all, and ticks are used only if all sides
- * have them. Each column has a scale of its own, so that its time in user mode is that
- * of its random samples.
+ * have them. Each column has scales of its own, so that its times in user mode and in
+ * the kernel are those of its random samples.
  *
- * Random samples are fewer than ticks. So a row of the kernel, or one that departs, has
- * a larger sampling error than another row of the same time. row->sample says how much
+ * Random samples are fewer than ticks. So a row that departs, or without ticks, has a
+ * larger sampling error than another row of the same time. row->sample says how much
  * larger.
  */
 #include "config.h"
@@ -22,39 +22,40 @@ void matrix_sums_add(struct matrix_sums *s, struct matrix_totals *t, size_t even
 		     bool kernel, double n, double weight)
 {
 	struct event_sum *total = event ? &t->ticks : &t->random;
+	const int mode = kernel ? EVIDENCE_KERNEL : EVIDENCE_USER;
 
-	*(event ? &s->ticks : &s->random) += n * weight;
-	if (kernel)
-		s->kernel += n * weight;
+	(event ? s->ticks : s->random)[mode] += n * weight;
 	total->n += (uint64_t)n;
 	total->weight += n * weight;
 	if (!event)
 		t->variance += n * weight * weight;
 }
 
-static void put_user_mode(const struct matrix_sums *s, struct combine_row *out)
+static void put_row(const struct matrix_sums *s, struct evidence_row *out)
 {
-	out->ticks_ns += s->ticks;
-	out->random_ns += s->random - s->kernel;
+	for (int mode = 0; mode < NR_EVIDENCE_MODES; mode++) {
+		out->in[mode].ticks_ns += s->ticks[mode];
+		out->in[mode].random_ns += s->random[mode];
+	}
 }
 
-/*
- * Returns the time that both ticks and random samples measure. random_time() is the
- * rest.
- */
-static double agreed_time(const struct evidence *e, const struct matrix_sums *s,
-			  bool departs)
+static double time_in(const struct evidence *e, const struct matrix_sums *s, int mode,
+		      bool departs)
 {
-	if (!e->both || departs)
-		return 0;
-	return (s->random - s->kernel) * evidence_factor(e, 0, false) +
-	       s->ticks * evidence_factor(e, e->ticks, false);
+	const struct evidence_use use = { mode, departs };
+
+	return s->random[mode] * evidence_factor(e, 0, use) +
+	       s->ticks[mode] * evidence_factor(e, e->ticks, use);
 }
 
-static double random_time(const struct evidence *e, const struct matrix_sums *s,
-			  bool departs)
+static double time_of(const struct evidence *e, const struct matrix_sums *s,
+		      bool departs)
 {
-	return e->both && !departs ? s->kernel : s->random;
+	double time = 0;
+
+	for (int mode = 0; mode < NR_EVIDENCE_MODES; mode++)
+		time += time_in(e, s, mode, departs);
+	return time;
 }
 
 /* The mean time of a random sample. */
@@ -66,19 +67,22 @@ static double random_sample(const struct matrix_totals *t)
 static double variance_of(const struct evidence *e, const struct matrix_sums *s,
 			  const struct matrix_totals *t, bool departs)
 {
-	const double random = random_sample(t);
+	double variance = 0;
 
-	return random * (random_time(e, s, departs) +
-			 agreed_time(e, s, departs) * evidence_factor(e, 0, !e->both));
+	for (int mode = 0; mode < NR_EVIDENCE_MODES; mode++)
+		variance +=
+			random_sample(t) * time_in(e, s, mode, departs) *
+			evidence_factor(e, 0, (struct evidence_use){ mode, departs });
+	return variance;
 }
 
 static int find_departing(struct matrix *m, int side)
 {
-	struct combine_row *rows = calloc(m->nr_rows + 1, sizeof(*rows));
+	struct evidence_row *rows = calloc(m->nr_rows + 1, sizeof(*rows));
 	int err = rows ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < m->nr_rows && !err; i++)
-		put_user_mode(&m->row[i]->sums[side], &rows[i]);
+		put_row(&m->row[i]->sums[side], &rows[i]);
 	if (!err)
 		err = evidence_fit(&m->evidence[side], rows, m->nr_rows,
 				   &m->totals[side].random, &m->totals[side].ticks);
@@ -130,8 +134,7 @@ int matrix_fit(struct matrix *m)
 			const struct evidence *e = &m->evidence[side];
 			const struct matrix_sums *s = &row->sums[side];
 
-			row->time[side] = random_time(e, s, row->departs) +
-					  agreed_time(e, s, row->departs);
+			row->time[side] = time_of(e, s, row->departs);
 			time[side] += row->time[side];
 			variance[side] +=
 				variance_of(e, s, &m->totals[side], row->departs);
@@ -148,13 +151,13 @@ int matrix_fit(struct matrix *m)
 static int fit_column(const struct matrix *m, const struct matrix_sums *sums,
 		      const struct matrix_totals *t, struct evidence *e)
 {
-	struct combine_row *rows = calloc(m->nr_rows + 1, sizeof(*rows));
+	struct evidence_row *rows = calloc(m->nr_rows + 1, sizeof(*rows));
 
 	if (!rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nr_rows; i++) {
 		rows[i].departs = m->row[i]->departs;
-		put_user_mode(&sums[i], &rows[i]);
+		put_row(&sums[i], &rows[i]);
 	}
 	evidence_fit_part(e, rows, m->nr_rows, &t->random, &t->ticks);
 	free(rows);
@@ -171,8 +174,7 @@ int matrix_take_column(const struct matrix *m, int side, const struct matrix_sum
 	for (size_t i = 0; i < m->nr_rows && !err; i++) {
 		const bool departs = m->row[i]->departs;
 
-		time[i] = random_time(&e, &sums[i], departs) +
-			  agreed_time(&e, &sums[i], departs);
+		time[i] = time_of(&e, &sums[i], departs);
 		all += time[i];
 		variance += variance_of(&e, &sums[i], t, departs);
 	}

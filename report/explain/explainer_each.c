@@ -68,7 +68,7 @@ static void add_samples(struct image_walk *w, struct profile *counts, double wor
 		s.owner = w->im ? image_symbol_at(w->im, s.count.offset) : NULL;
 		s.amount = (double)c[i].n * worth *
 			   scope_amount_in(scope, s.stream, 1,
-					   explainer_random_only(w->x, s.owner));
+					   explainer_use(w->x, s.owner));
 		buf_put(&w->x->samples, &s, sizeof(s));
 	}
 }

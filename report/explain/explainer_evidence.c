@@ -15,11 +15,9 @@
 
 #include "report/explain/explainer_private.h"
 
-bool explainer_random_only(const struct explainer *x, const struct symbol *owner)
+struct evidence_use explainer_use(const struct explainer *x, const struct symbol *owner)
 {
-	const struct procedure_evidence *e = x->scope->evidence;
-
-	return !e || procedure_evidence_random_only(e, &x->image, owner);
+	return procedure_evidence_use(x->scope->evidence, &x->image, owner);
 }
 
 static void drop(struct profile **p)
@@ -40,7 +38,7 @@ void explainer_unsplit(struct explainer *x)
 static int split_stream(struct explainer *x, struct image *im, size_t stream)
 {
 	const struct symbol *owner, *last = NULL;
-	bool random_only = explainer_random_only(x, NULL);
+	bool random_only = explainer_use(x, NULL).random_only;
 	const struct count *c;
 	size_t nr = 0;
 	int err = 0;
@@ -53,7 +51,7 @@ static int split_stream(struct explainer *x, struct image *im, size_t stream)
 	for (size_t i = 0; i < nr && !err; i++) {
 		owner = image_symbol_at(im, c[i].offset);
 		if (owner != last)
-			random_only = explainer_random_only(x, owner);
+			random_only = explainer_use(x, owner).random_only;
 		last = owner;
 		err = profile_add(random_only ? x->alone[stream] : x->agreed[stream],
 				  &c[i]);
@@ -77,11 +75,11 @@ static int split(struct explainer *x, struct image *im)
 }
 
 static void add(struct explainer *x, struct explain_input *in, size_t stream,
-		const struct profile *p, bool random_only)
+		const struct profile *p, struct evidence_use use)
 {
 	const struct scope *s = x->scope;
 	const double factor = evidence_factor(procedure_evidence_fit(s->evidence),
-					      s->ev.of[stream], random_only);
+					      s->ev.of[stream], use);
 
 	if (factor > 0)
 		x->streams[in->nr_streams++] = (struct explain_stream){
@@ -94,14 +92,16 @@ static void add(struct explainer *x, struct explain_input *in, size_t stream,
 
 int explainer_add_split(struct explainer *x, struct image *im, struct explain_input *in)
 {
+	const enum evidence_mode mode = explainer_use(x, NULL).mode;
 	const size_t nr = x->scope->sel.streams.nr;
 	int err = split(x, im);
 
 	for (size_t i = x->scope->first; i < nr && !err; i++) {
 		if (!x->alone[i])
 			continue;
-		add(x, in, i, x->alone[i], true); /* of the first: the unit */
-		add(x, in, i, x->agreed[i], false);
+		/* of the first: the unit */
+		add(x, in, i, x->alone[i], (struct evidence_use){ mode, true });
+		add(x, in, i, x->agreed[i], (struct evidence_use){ mode, false });
 	}
 	return err;
 }

@@ -57,11 +57,9 @@ struct explainer {
 int explainer_load(struct explainer *x, const struct query_profile *q);
 void explainer_unload(struct explainer *x);
 
-/*
- * Whether ticks do not count as time in the procedure of the loaded image; owner
- * may be NULL.
- */
-bool explainer_random_only(const struct explainer *x, const struct symbol *owner);
+/* Returns how samples in the loaded image's procedure count; owner may be NULL. */
+struct evidence_use explainer_use(const struct explainer *x,
+				  const struct symbol *owner);
 
 /* If there are ticks, adds streams of time to in. Returns 0 or -ENOMEM. */
 int explainer_add_split(struct explainer *x, struct image *im,

@@ -38,10 +38,10 @@ struct list {
 	size_t nr_insns;
 	struct event_sum *tally; /* nr_insns rows of ev.nr */
 	struct event_sum total[EVENTS_MAX];
-	const char *no_code; /* why the code is missing; NULL if it is not */
-	bool has_outcomes;   /* a conditional jump's outcome is known */
-	bool has_ticks;      /* ticks and random samples both measure time */
-	bool random_only;    /* ticks are biased here, so they do not count as time */
+	const char *no_code;     /* why the code is missing; NULL if it is not */
+	bool has_outcomes;       /* a conditional jump's outcome is known */
+	bool has_ticks;          /* ticks and random samples both measure time */
+	struct evidence_use use; /* how samples count here */
 };
 
 /*

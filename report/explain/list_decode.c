@@ -165,7 +165,7 @@ static void look_at_ticks(struct list *l)
 	if (l->image && l->place->kind != PLACE_UNNAMED)
 		s = image_symbol_at(l->image, l->place->start);
 	l->has_ticks = procedure_evidence_fit(e)->both;
-	l->random_only = procedure_evidence_random_only(e, &l->place->image, s);
+	l->use = procedure_evidence_use(e, &l->place->image, s);
 }
 
 static const char *why_no_code(const struct list *l, int err)
@@ -247,7 +247,7 @@ double list_time(const struct list *l, const struct event_sum *tally)
 	double ns = e ? 0 : tally[0].weight;
 
 	for (size_t i = 0; e && i < s->ev.nr; i++)
-		ns += evidence_factor(e, i, l->random_only) * tally[i].weight;
+		ns += evidence_factor(e, i, l->use) * tally[i].weight;
 	return ns / s->ev.weight[s->first];
 }
 

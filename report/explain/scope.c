@@ -146,11 +146,11 @@ bool scope_measures(const struct scope *s, size_t stream)
 }
 
 double scope_amount_in(const struct scope *s, size_t stream, uint64_t n,
-		       bool random_only)
+		       struct evidence_use use)
 {
 	const double factor =
 		s->evidence ? evidence_factor(procedure_evidence_fit(s->evidence),
-					      s->ev.of[stream], random_only)
+					      s->ev.of[stream], use)
 			    : 1;
 
 	if (!scope_measures(s, stream))
@@ -160,7 +160,8 @@ double scope_amount_in(const struct scope *s, size_t stream, uint64_t n,
 
 double scope_amount(const struct scope *s, size_t stream, uint64_t n)
 {
-	return scope_amount_in(s, stream, n, true);
+	return scope_amount_in(s, stream, n,
+			       (struct evidence_use){ .random_only = true });
 }
 
 /* They belong to no selection of images or commands. */

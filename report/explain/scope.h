@@ -66,10 +66,10 @@ bool scope_measures(const struct scope *s, size_t stream);
 
 /*
  * The amount of n samples of a stream, in samples of the first stream.
- * random_only: in a procedure where only random samples count; ticks then give 0.
+ * use: how the samples of their procedure count; those that do not count give 0.
  */
 double scope_amount_in(const struct scope *s, size_t stream, uint64_t n,
-		       bool random_only);
+		       struct evidence_use use);
 
 /*
  * Makes ticks count as time in procedures where they agree with random samples.

@@ -61,30 +61,34 @@ const struct evidence *procedure_evidence_fit(const struct procedure_evidence *e
 	return &e->p.evidence;
 }
 
-bool procedure_evidence_random_only(const struct procedure_evidence *e,
-				    const struct query_image *image,
-				    const struct symbol *symbol)
+struct evidence_use procedure_evidence_use(const struct procedure_evidence *e,
+					   const struct query_image *image,
+					   const struct symbol *symbol)
 {
+	const bool kernel = image_kind_is_kernel(image->desc.kind);
+	struct evidence_use use = { kernel ? EVIDENCE_KERNEL : EVIDENCE_USER, true };
 	const struct prof_row *row;
 
-	if (image_kind_is_kernel(image->desc.kind))
-		return true;
+	if (!e || image->desc.kind == IMAGE_IDLE)
+		return use;
 	row = prof_procedure_row(&e->p, image, symbol);
-	return row && row->departs;
+	use.random_only = row && row->departs;
+	return use;
 }
 
-bool procedure_evidence_unknown_random_only(const struct procedure_evidence *e,
-					    const char *reason)
+struct evidence_use procedure_evidence_unknown_use(const struct procedure_evidence *e,
+						   const char *reason)
 {
-	if (!e || !strncmp(reason, "kernel_", 7))
-		return true;
-	for (size_t i = 0; i < e->p.nr_rows; i++) {
+	const bool kernel = !strncmp(reason, "kernel_", 7);
+	struct evidence_use use = { kernel ? EVIDENCE_KERNEL : EVIDENCE_USER, !e };
+
+	for (size_t i = 0; e && i < e->p.nr_rows; i++) {
 		const struct prof_row *row = e->p.row[i];
 
 		if (row->kind == ROW_UNKNOWN && !strcmp(row->procedure, reason))
-			return row->departs;
+			use.random_only = row->departs;
 	}
-	return false;
+	return use;
 }
 
 double procedure_evidence_unknown(const struct procedure_evidence *e)

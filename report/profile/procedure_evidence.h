@@ -32,16 +32,16 @@ void procedure_evidence_close(struct procedure_evidence *e); /* accepts NULL */
 const struct evidence *procedure_evidence_fit(const struct procedure_evidence *e);
 
 /*
- * Whether only random samples count in a procedure: it departs, or belongs to the
- * kernel. symbol may be NULL.
+ * Returns how samples in a procedure count. symbol may be NULL; if e is NULL, only
+ * random samples count.
  */
-bool procedure_evidence_random_only(const struct procedure_evidence *e,
-				    const struct query_image *image,
-				    const struct symbol *symbol);
+struct evidence_use procedure_evidence_use(const struct procedure_evidence *e,
+					   const struct query_image *image,
+					   const struct symbol *symbol);
 
-/* The same for samples without an image, by reason. e may be NULL. */
-bool procedure_evidence_unknown_random_only(const struct procedure_evidence *e,
-					    const char *reason);
+/* The same for samples without an image, by reason. */
+struct evidence_use procedure_evidence_unknown_use(const struct procedure_evidence *e,
+						   const char *reason);
 
 /* Returns the time of all samples without an image, in ns. */
 double procedure_evidence_unknown(const struct procedure_evidence *e);

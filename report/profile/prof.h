@@ -63,9 +63,9 @@ struct prof_row {
 	struct cgroup_container *container; /* NULL: not in a container */
 	char *file;                         /* with --by line; NULL if not known */
 	int line;
-	bool departs;             /* ticks are not in its time (evidence.h) */
-	double kernel_ns;         /* kernel time of event 0 */
-	double *over_time;        /* by bucket (prof_time.h); NULL: all 0 */
+	bool departs;                      /* ticks are not in its time (evidence.h) */
+	double kernel_ns, kernel_ticks_ns; /* kernel time of event 0, of ticks */
+	double *over_time;                 /* by bucket (prof_time.h); NULL: all 0 */
 	struct event_sum tally[]; /* by event; the last one is the combined time */
 };
 

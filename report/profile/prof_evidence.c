@@ -42,17 +42,22 @@ static double ticks_of(const struct prof *p, const struct prof_row *r)
 	return p->evidence.both ? r->tally[p->evidence.ticks].weight : 0;
 }
 
-static void add_user_mode(const struct prof *p, const struct prof_row *r,
-			  struct combine_row *out)
+static void add_row(const struct prof *p, const struct prof_row *r,
+		    struct evidence_row *out)
 {
+	struct combine_row *user = &out->in[EVIDENCE_USER],
+			   *kernel = &out->in[EVIDENCE_KERNEL];
+
 	if (r->kind == ROW_IDLE)
 		return;
-	out->ticks_ns += ticks_of(p, r);
-	out->random_ns += r->tally[0].weight - r->kernel_ns;
+	user->ticks_ns += ticks_of(p, r) - r->kernel_ticks_ns;
+	user->random_ns += r->tally[0].weight - r->kernel_ns;
+	kernel->ticks_ns += r->kernel_ticks_ns;
+	kernel->random_ns += r->kernel_ns;
 }
 
 /* Sums each group of rows into rows[]; group[i] becomes the group of p->row[i]. */
-static size_t make_groups(struct prof *p, struct combine_row *rows, size_t *group)
+static size_t make_groups(struct prof *p, struct evidence_row *rows, size_t *group)
 {
 	size_t nr = 0;
 
@@ -62,22 +67,30 @@ static size_t make_groups(struct prof *p, struct combine_row *rows, size_t *grou
 		if (i && by_procedure(&p->row[i - 1], &p->row[i]))
 			nr++;
 		group[i] = nr;
-		add_user_mode(p, p->row[i], &rows[nr]);
+		add_row(p, p->row[i], &rows[nr]);
 	}
 	return p->nr_rows ? nr + 1 : 0;
 }
 
-/* Kernel time from random samples, and user time from both kinds. */
+static double time_in(const struct prof *p, const struct prof_row *r,
+		      enum evidence_mode mode, double random_ns, double ticks_ns)
+{
+	const struct evidence_use use = { mode, r->departs };
+	const struct evidence *e = &p->evidence;
+
+	return random_ns * evidence_factor(e, 0, use) +
+	       ticks_ns * evidence_factor(e, e->ticks, use);
+}
+
 static double time_of(const struct prof *p, const struct prof_row *r)
 {
-	const struct evidence *e = &p->evidence;
 	const double random = r->tally[0].weight;
 
 	if (r->kind == ROW_IDLE)
 		return random;
-	return r->kernel_ns +
-	       (random - r->kernel_ns) * evidence_factor(e, 0, r->departs) +
-	       ticks_of(p, r) * evidence_factor(e, e->ticks, r->departs);
+	return time_in(p, r, EVIDENCE_KERNEL, r->kernel_ns, r->kernel_ticks_ns) +
+	       time_in(p, r, EVIDENCE_USER, random - r->kernel_ns,
+		       ticks_of(p, r) - r->kernel_ticks_ns);
 }
 
 static void take_time(struct prof *p, struct prof_row *r)
@@ -94,14 +107,14 @@ static void take_time(struct prof *p, struct prof_row *r)
 
 /* Takes departs from the whole selection; here each row is a group. */
 static void take_departing(struct prof *p, const struct prof *whole,
-			   struct combine_row *rows, size_t *group)
+			   struct evidence_row *rows, size_t *group)
 {
 	for (size_t i = 0; i < p->nr_rows; i++) {
 		const struct prof_row *row = prof_same_row(whole, p->row[i]);
 
 		group[i] = i;
 		rows[i].departs = row && row->departs;
-		add_user_mode(p, p->row[i], &rows[i]);
+		add_row(p, p->row[i], &rows[i]);
 	}
 	evidence_fit_part(&p->evidence, rows, p->nr_rows, &p->busy[0],
 			  &p->busy[p->evidence.ticks]);
@@ -109,7 +122,7 @@ static void take_departing(struct prof *p, const struct prof *whole,
 
 static int find_departing(struct prof *p)
 {
-	struct combine_row *rows = calloc(p->nr_rows + 1, sizeof(*rows));
+	struct evidence_row *rows = calloc(p->nr_rows + 1, sizeof(*rows));
 	size_t *group = calloc(p->nr_rows + 1, sizeof(*group));
 	int err = rows && group ? 0 : -ENOMEM;
 

@@ -178,6 +178,8 @@ int prof_add_amount(struct prof *p, const struct row_key *key, size_t event, uin
 	prof_add(p, row, event, n, amount);
 	if (key->kernel && !event)
 		row->kernel_ns += amount;
+	else if (key->kernel && p->evidence.both && event == p->evidence.ticks)
+		row->kernel_ticks_ns += amount;
 	return 0;
 }
 

@@ -16,19 +16,19 @@
 #include "base/hash.h"
 #include "report/select/optional_text.h"
 
-struct evidence_row {
+struct summed_row {
 	struct hnode node;
 	char *name, *image; /* the latter may be NULL */
-	struct combine_row all;
-	double kernel, random, ticks; /* ns in the look; random is user mode only */
+	struct evidence_row all;
+	struct combine_row look[NR_EVIDENCE_MODES]; /* of the current look */
 };
 
-static struct evidence_row *row_of(struct hnode *n)
+static struct summed_row *row_of(struct hnode *n)
 {
-	return container_of(n, struct evidence_row, node);
+	return container_of(n, struct summed_row, node);
 }
 
-static void row_free(struct evidence_row *r)
+static void row_free(struct summed_row *r)
 {
 	free(r->name);
 	free(r->image);
@@ -46,9 +46,9 @@ void top_evidence_fini(struct top_evidence *e)
 	}
 }
 
-static struct evidence_row *row_new(const char *name, const char *image)
+static struct summed_row *row_new(const char *name, const char *image)
 {
-	struct evidence_row *r = calloc(1, sizeof(*r));
+	struct summed_row *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
@@ -60,11 +60,11 @@ static struct evidence_row *row_new(const char *name, const char *image)
 }
 
 /* Finds or makes a row. Returns NULL when out of memory. */
-static struct evidence_row *find_row(struct hmap *rows, const char *name,
-				     const char *image)
+static struct summed_row *find_row(struct hmap *rows, const char *name,
+				   const char *image)
 {
 	const uint64_t hash = optional_text_hash(optional_text_hash(0, name), image);
-	struct evidence_row *r;
+	struct summed_row *r;
 
 	for (struct hnode *n = hmap_first(rows, hash); n; n = hmap_next(n)) {
 		if (optional_text_same(row_of(n)->name, name) &&
@@ -84,31 +84,33 @@ static struct evidence_row *find_row(struct hmap *rows, const char *name,
 int top_evidence_add(struct top_evidence *e, enum top_by by, const char *name,
 		     const char *image, const struct top_amount *a)
 {
-	struct evidence_row *r = find_row(&e->rows[by], name, image);
+	struct summed_row *r = find_row(&e->rows[by], name, image);
 	struct event_sum *total = a->ticks ? &e->ticks[by] : &e->random[by];
+	const int mode = a->kernel ? EVIDENCE_KERNEL : EVIDENCE_USER;
 	const double ns = (double)a->n * a->weight;
 
 	if (!r)
 		return -ENOMEM;
 	total->n += a->n;
 	total->weight += ns;
-	if (a->ticks)
-		r->all.ticks_ns += ns;
-	else if (!a->kernel)
-		r->all.random_ns += ns;
+	*(a->ticks ? &r->all.in[mode].ticks_ns : &r->all.in[mode].random_ns) += ns;
 	if (a->fresh)
-		*(a->ticks ? &r->ticks : a->kernel ? &r->kernel : &r->random) += ns;
+		*(a->ticks ? &r->look[mode].ticks_ns : &r->look[mode].random_ns) += ns;
 	return 0;
 }
 
-static int put_row(const struct evidence *e, struct evidence_row *r, enum top_by by,
+static int put_row(const struct evidence *e, struct summed_row *r, enum top_by by,
 		   struct top *t)
 {
-	const bool departs = r->all.departs;
-	const double ns = r->kernel + r->random * evidence_factor(e, 0, departs) +
-			  r->ticks * evidence_factor(e, e->ticks, departs);
+	double ns = 0;
 
-	r->kernel = r->random = r->ticks = 0;
+	for (int mode = 0; mode < NR_EVIDENCE_MODES; mode++) {
+		const struct evidence_use use = { mode, r->all.departs };
+
+		ns += r->look[mode].random_ns * evidence_factor(e, 0, use) +
+		      r->look[mode].ticks_ns * evidence_factor(e, e->ticks, use);
+		r->look[mode] = (struct combine_row){ 0 };
+	}
 	if (!(ns > 0))
 		return 0;
 	return by == TOP_PROCEDURE ? top_add_busy(t, r->name, r->image, ns)
@@ -118,7 +120,7 @@ static int put_row(const struct evidence *e, struct evidence_row *r, enum top_by
 static int put_rows(struct top_evidence *e, const struct events *ev, enum top_by by,
 		    struct top *t)
 {
-	struct combine_row *rows = calloc(e->rows[by].nr + 1, sizeof(*rows));
+	struct evidence_row *rows = calloc(e->rows[by].nr + 1, sizeof(*rows));
 	struct hnode *n, *next;
 	struct evidence fit;
 	size_t i = 0;
@@ -127,8 +129,10 @@ static int put_rows(struct top_evidence *e, const struct events *ev, enum top_by
 	if (!rows)
 		return -ENOMEM;
 	evidence_begin(&fit, ev);
-	hmap_for_each (&e->rows[by], n, next)
-		rows[i++] = row_of(n)->all;
+	hmap_for_each (&e->rows[by], n, next) {
+		rows[i] = row_of(n)->all;
+		rows[i++].departs = false;
+	}
 	err = evidence_fit(&fit, rows, i, &e->random[by], &e->ticks[by]);
 	i = 0;
 	hmap_for_each (&e->rows[by], n, next) {

@@ -6,7 +6,7 @@
  * it departs (evidence.h); then the new samples are added to the look with these
  * factors.
  *
- * Memory: TOP_ROWS rows of each kind, each some 200 bytes; further rows are TOP_OTHER.
+ * Memory: TOP_ROWS rows of each kind, each some 300 bytes; further rows are TOP_OTHER.
  */
 #ifndef CPI_REPORT_TOP_EVIDENCE_H
 #define CPI_REPORT_TOP_EVIDENCE_H

@@ -3,8 +3,8 @@
  * events.c - groups streams by event, and orders the events
  *
  * Events that measure time come first, because reports order their rows by the first
- * one. The scheduler's ticks sample user mode only, so they come after other events
- * that measure time.
+ * one. The scheduler's ticks may be biased, so they come after other events that
+ * measure time.
  */
 #include "config.h"
 

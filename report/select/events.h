@@ -62,7 +62,7 @@ bool events_find(const struct events *ev, int64_t stream, size_t *event,
 /* Returns the weight of a sample of the event's first stream; above 0. */
 double events_sample(const struct events *ev, size_t event);
 
-/* The event name of samples at the scheduler's ticks, which are of user mode only. */
+/* The event name of samples at the scheduler's ticks. */
 #define EVENT_TICKS "ticks"
 
 /* Returns the event called name; ev->nr if there is none. */

@@ -58,7 +58,7 @@ static void print_ticks(const struct list *l)
 	const struct events *ev = &l->scope->ev;
 	const struct evidence *e = procedure_evidence_fit(l->scope->evidence);
 
-	if (l->random_only)
+	if (l->use.random_only)
 		out_line(
 			"Ticks are biased in this procedure: its time is from %s alone",
 			ev->event[0].name);

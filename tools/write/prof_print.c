@@ -707,7 +707,7 @@ void prof_print_json(const struct prof *p, uint64_t limit, uint64_t max_epochs)
 	report_json_header_short(&j, &p->sel, max_epochs);
 	time_source_json(&p->source, &j, attribution_of(p));
 	if (p->evidence.both && prof_is_one_time(p))
-		json_real(&j, "ticks_scale", p->evidence.scale, 6);
+		json_real(&j, "ticks_scale", p->evidence.scale[EVIDENCE_USER], 6);
 	if (p->req->over_time) {
 		json_restarts(&j, p, "restarts", prof_is_restart);
 		json_restarts(&j, p, "collector_starts", prof_is_start);
