@@ -16,10 +16,12 @@
  * I4  In a set that is not active, per event: received = Σ counts in slots +
  *     Σ counts in the overflow array + lost.
  * I5  Only one program at a time writes a CPU's sets. The kernel does not run the
- *     program of a perf event while another one runs on this CPU (bpf_prog_active). A
- *     tick that interrupted user mode did not interrupt such a program, and only an NMI
- *     can interrupt the tick. So the daemon samples ticks only together with software
- *     events, which raise no NMI.
+ *     program of a perf event while another one runs on this CPU (bpf_prog_active).
+ *     Only an NMI can interrupt a tick, so the daemon samples ticks only together with
+ *     software events, which raise no NMI. A tick cannot interrupt the program of a
+ *     clock, which runs with interrupts disabled. It can interrupt the program of an
+ *     event that happens in a task, but then it interrupts the kernel: together with
+ *     such events the daemon counts only ticks that interrupt user mode.
  *
  * Without the grace period, a program that has read the word but not yet written could
  * write to a set that the daemon reads or clears: t/unit/check_flip.c finds this error.
@@ -51,8 +53,8 @@ struct cpi_bpf_cpu {
 	uint32_t nr_work;   /* samples of processes, not of the idle task; wraps */
 	uint32_t nr_overflow[CPI_BPF_SETS]; /* entries in the set's overflow array */
 	uint32_t next_way; /* the way that is evicted next; shared by both sets */
-	uint32_t ticks_elsewhere; /* ticks that interrupted the kernel; wraps; shared by
-				     both sets */
+	uint32_t ticks_elsewhere; /* ticks that are not counted as samples; wraps;
+				     shared by both sets */
 	uint64_t received[CPI_MAX_EVENTS][CPI_BPF_SETS];
 	/* Counts that were lost because the overflow array was full. */
 	uint64_t lost[CPI_MAX_EVENTS][CPI_BPF_SETS];
@@ -87,15 +89,16 @@ static inline uint32_t cpi_bpf_slot(uint32_t slot, uint32_t set)
  * Placeholders in the program's code. Before the daemon loads the program it replaces
  * each one by the actual number.
  */
-#define CPI_BPF_EVENT      0x7c910001
-#define CPI_BPF_NR_BUCKETS 0x7c910002 /* of a table: a power of two */
-#define CPI_BPF_NR_ENTRIES 0x7c910003 /* of an overflow array */
-#define CPI_BPF_OUTCOME    0x7c910004 /* whether outcomes are recorded */
-#define CPI_BPF_NR_FULL    0x7c910005 /* entries that make an overflow array full */
-#define CPI_BPF_TICK_REGS  0x7c910006 /* from the tick's timer to __irq_regs */
-#define CPI_BPF_BY_THREAD  0x7c910009 /* whether entries have the thread */
-#define CPI_BPF_TICK       0x7c910007 /* address of the tick's callback: 64 bits */
-#define CPI_BPF_PAIRS      0x7c910008 /* whether pairs are closed (abi/pair.h) */
+#define CPI_BPF_EVENT       0x7c910001
+#define CPI_BPF_NR_BUCKETS  0x7c910002 /* of a table: a power of two */
+#define CPI_BPF_NR_ENTRIES  0x7c910003 /* of an overflow array */
+#define CPI_BPF_OUTCOME     0x7c910004 /* whether outcomes are recorded */
+#define CPI_BPF_NR_FULL     0x7c910005 /* entries that make an overflow array full */
+#define CPI_BPF_TICK_REGS   0x7c910006 /* from the tick's timer to __irq_regs */
+#define CPI_BPF_BY_THREAD   0x7c910009 /* whether entries have the thread */
+#define CPI_BPF_TICK        0x7c910007 /* address of the tick's callback: 64 bits */
+#define CPI_BPF_PAIRS       0x7c910008 /* whether pairs are closed (abi/pair.h) */
+#define CPI_BPF_TICK_KERNEL 0x7c91000a /* whether ticks in kernel mode are counted */
 
 /* A notice in the ring: what happened on a CPU. */
 struct cpi_bpf_notice {

@@ -209,7 +209,11 @@ static __always_inline enum cpi_outcome outcome_of(const void *from)
 
 static __always_inline enum cpi_outcome outcome_of_tick(const void *from)
 {
-	return OUTCOME((const struct pt_regs *)from);
+	struct cpi_regs r;
+
+	if (bpf_probe_read_kernel(&r, sizeof(r), from))
+		return CPI_OUTCOME_UNREADABLE;
+	return OUTCOME(&r);
 }
 
 #elif defined(__TARGET_ARCH_arm64)
@@ -256,11 +260,12 @@ static __noinline enum cpi_outcome outcome_of(const void *from)
 
 static __noinline enum cpi_outcome outcome_of_tick(const void *from)
 {
-	const struct pt_regs *r = from;
-	uint64_t regs[32];
+	struct cpi_regs r;
 
-	copy_regs(regs, r->regs);
-	return outcome_at(r->pc, regs, r->pstate);
+	if (bpf_probe_read_kernel(&r, sizeof(r), from))
+		return CPI_OUTCOME_UNREADABLE;
+	r.sp = 0; /* register 31 is the zero register */
+	return outcome_at(r.pc, r.regs, r.pstate);
 }
 
 #endif
@@ -376,10 +381,15 @@ count_sample(struct cpi_bpf_cpu *cpu, uint32_t number, uint64_t pc, const void *
 	return 0; /* nothing goes to a perf ring */
 }
 
+/* The register behind the PC has the mode. */
 #if defined(__TARGET_ARCH_x86)
-#define IN_USER_MODE(r) ((r)->cs & 3)
+#define IS_USER_MODE(cs) ((cs)&3)
+#define IN_USER_MODE(r)  IS_USER_MODE((r)->cs)
+#define PC_AT            offsetof(struct cpi_regs, ip)
 #else
-#define IN_USER_MODE(r) (!((r)->pstate & PSTATE_EL))
+#define IS_USER_MODE(pstate) (!((pstate)&PSTATE_EL))
+#define IN_USER_MODE(r)      IS_USER_MODE((r)->pstate)
+#define PC_AT                offsetof(struct cpi_regs, pc)
 #endif
 
 /* Closes the CPU's pair, if one is open. A sample in the kernel leaves it open. */
@@ -407,29 +417,29 @@ int cpi_sample(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * The scheduler's tick, which happens anyway. What a task saves when it leaves user
- * mode is at the bottom of its kernel stack; if that is what this interrupt saved,
- * it interrupted user mode. The registers alone do not say so: in a page fault,
- * or a softirq after another interrupt, they look the same.
+ * The scheduler's tick, which happens anyway. The registers are those that the timer's
+ * interrupt saved. In the kernel they are of the place where interrupts were enabled
+ * last, like those of any other timer.
  */
 SEC("tp_btf/hrtimer_expire_entry")
 int cpi_tick(const uint64_t *args)
 {
 	const struct hrtimer *timer = (const struct hrtimer *)args[0];
-	const struct pt_regs *user, *interrupted;
 	uint32_t number = bpf_get_smp_processor_id();
 	struct cpi_bpf_cpu *cpu;
+	const char *regs;
+	uint64_t at[2]; /* the PC, and the register with the mode */
 
 	if ((uint64_t)timer->function != LOADED_WIDE(CPI_BPF_TICK))
 		return 0;
 	cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
 	if (!cpu || cpu->slot == CPI_BPF_NO_SLOT)
 		return 0; /* another node's program counts it */
-	user = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	if (!bpf_probe_read_kernel(&interrupted, sizeof(interrupted),
+	if (!bpf_probe_read_kernel(&regs, sizeof(regs),
 				   (const char *)timer + LOADED(CPI_BPF_TICK_REGS)) &&
-	    interrupted == user)
-		return count_sample(cpu, number, PC_OF(user), user, outcome_of_tick);
+	    !bpf_probe_read_kernel(at, sizeof(at), regs + PC_AT) &&
+	    (LOADED(CPI_BPF_TICK_KERNEL) || IS_USER_MODE(at[1])))
+		return count_sample(cpu, number, at[0], regs, outcome_of_tick);
 	cpu->ticks_elsewhere++;
 	return 0;
 }

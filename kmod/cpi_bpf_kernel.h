@@ -108,17 +108,6 @@ struct hrtimer {
 	void *function;
 };
 
-/* The saved registers of user mode. BTF gives the offsets of those that are read. */
-struct pt_regs {
-#if defined(__TARGET_ARCH_x86)
-	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
-	uint64_t ip, cs, flags, sp;
-#else
-	uint64_t regs[31];
-	uint64_t pc, pstate;
-#endif
-};
-
 struct seq_file;
 
 struct bpf_iter_meta {

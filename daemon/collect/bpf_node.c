@@ -78,6 +78,8 @@ int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *
 			i->imm = cfg->by_thread;
 		else if (i->imm == CPI_BPF_TICK_REGS)
 			i->imm = cfg->tick.to_regs;
+		else if (i->imm == CPI_BPF_TICK_KERNEL)
+			i->imm = cfg->tick.kernel;
 		else if (i->imm == CPI_BPF_NR_FULL)
 			i->imm = cfg->nr_full;
 		else if (i->imm == CPI_BPF_PAIRS)

@@ -47,11 +47,11 @@ void bpf_table_close(struct bpf_table *t); /* accepts NULL */
 /* Counts the samples of a CPU's perf event as samples of event. 0 or -errno. */
 int bpf_table_attach(const struct bpf_table *t, int perf_fd, uint32_t cpu, int event);
 
-/* Starts and stops counting ticks that interrupt user mode. Returns 0 or -errno. */
+/* Starts and stops counting ticks. Returns 0 or -errno. */
 int bpf_table_start_ticks(struct bpf_table *t);
 void bpf_table_stop_ticks(struct bpf_table *t);
 
-/* Returns the number of ticks outside of user mode, modulo 2^32. */
+/* Returns the number of ticks that are not counted as samples, modulo 2^32. */
 uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t);
 
 /*

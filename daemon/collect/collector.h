@@ -126,7 +126,7 @@ struct collector_counts {
 	uint64_t throttled;
 	/* time without samples due to throttling; cpu-clock only */
 	uint64_t throttled_ns;
-	/* ticks outside of user mode, which are counted but not sampled */
+	/* ticks that were counted but not sampled: in the kernel, beside some events */
 	uint64_t elsewhere;
 };
 

@@ -61,7 +61,7 @@ struct collector {
 	struct counters *counters;
 	bool ticks; /* the last event is ticks, which counters does not open */
 	struct listening listening;
-	struct wrapping elsewhere; /* ticks outside of user mode */
+	struct wrapping elsewhere; /* ticks that were not counted */
 	int nr_cpus;               /* possible CPUs */
 	struct cpi_entry *entries; /* for the entries of one CPU, twice */
 	uint64_t from_ns; /* all samples in the active set are at least this new */
@@ -98,6 +98,22 @@ static int opened(void *ctx, int cpu, int event, int fd)
 	return cpu < c->nr_cpus ? bpf_table_attach(c->table, fd, cpu, event) : -ENXIO;
 }
 
+/* in_tasks: a tick in the kernel may interrupt the program of another event. */
+static int find_tick(const struct collector *c, bool in_tasks, struct tick *out)
+{
+	const int err = tick_find(c->cfg.owner.kernel_address, c->cfg.owner.ctx, out);
+
+	if (err)
+		return err;
+	tick_warn_stopped();
+	out->kernel = !in_tasks;
+	if (in_tasks)
+		log_info(
+			"bpf: ticks sample user mode only, because an event is sampled "
+			"that happens in the kernel outside of interrupts");
+	return 0;
+}
+
 static int open_table(struct collector *c)
 {
 	struct bpf_table_config cfg;
@@ -109,15 +125,13 @@ static int open_table(struct collector *c)
 	cfg = bpf_table_default(c->cfg.nr_events, c->nr_cpus);
 	cfg.pairs = c->cfg.pairs;
 	cfg.by_thread = c->cfg.by_thread;
-	if (c->ticks) {
-		err = tick_find(c->cfg.owner.kernel_address, c->cfg.owner.ctx,
-				&cfg.tick);
-		if (err)
-			return err;
-		tick_warn_stopped();
-	}
 	for (int i = 0; i < c->cfg.nr_events; i++)
 		cfg.in_tasks |= !event_interrupts(&c->cfg.events[i]);
+	if (c->ticks) {
+		err = find_tick(c, cfg.in_tasks, &cfg.tick);
+		if (err)
+			return err;
+	}
 	err = bpf_table_open(&cfg, &c->table);
 	if (!err)
 		err = bpf_watch_open(c->table, c->nr_cpus, c->cfg.epoll_fd, &c->watch);

@@ -115,7 +115,6 @@ static int find_ticks(struct event *e, const char *name)
 		return -ENOENT;
 	e->type = EVENT_TYPE_TICKS;
 	e->unit = EVENT_NS;
-	e->exclude_kernel = e->exclude_hv = true;
 	return 0;
 }
 

@@ -65,7 +65,7 @@ int event_parse_in(const char *sysfs, const char *spec, uint64_t clock_hz,
 		   struct event *out);
 
 /*
- * Whether the event is the scheduler's ticks, which sample user mode at the kernel's
+ * Whether the event is the scheduler's ticks, which sample busy CPUs at the kernel's
  * rate.
  */
 bool event_is_ticks(const struct event *e);

@@ -136,7 +136,7 @@ static uint64_t find_function(uint64_t (*address)(void *ctx, const char *name),
 int tick_find(uint64_t (*address)(void *ctx, const char *name), void *ctx,
 	      struct tick *out)
 {
-	struct tick t;
+	struct tick t = { 0 };
 	int err;
 
 	if (!has_precise_timers()) {

@@ -7,6 +7,7 @@
 #ifndef CPI_DAEMON_TICK_H
 #define CPI_DAEMON_TICK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tick {
@@ -17,6 +18,8 @@ struct tick {
 	 * last interrupt.
 	 */
 	int32_t to_regs;
+	bool kernel; /* count ticks that interrupt the kernel, too; the caller sets it
+		      */
 };
 
 /*

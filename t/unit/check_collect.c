@@ -127,7 +127,7 @@ START_TEST(ticks_come_at_the_kernels_rate_whatever_is_asked_for)
 	ck_assert_int_eq(event_parse("ticks", 2000000000, &e), 0);
 	ck_assert(event_is_ticks(&e));
 	ck_assert_int_eq(e.unit, EVENT_NS);
-	ck_assert(e.exclude_kernel && !e.exclude_user);
+	ck_assert(!e.exclude_kernel && !e.exclude_user);
 	ck_assert_uint_eq(event_period(&e, 10), event_period(&e, 10000));
 	while (i < NR(hz) && (NSEC_PER_SEC + hz[i] / 2) / hz[i] != e.period)
 		i++;
