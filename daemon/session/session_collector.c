@@ -10,15 +10,19 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/times.h"
 #include "daemon/collect/hwevent.h"
 #include "daemon/os/perfev.h"
 #include "daemon/session/session_private.h"
 
 /*
- * The rate of random interrupts in addition to ticks. Ticks give most samples; random
- * interrupts also sample the kernel.
+ * The rate of random interrupts in addition to ticks, which give most samples: random
+ * ones show where ticks are biased, and how the time is divided between user mode, the
+ * kernel and idle CPUs. This part of the CPUs' time pays for them, within these limits.
  */
-#define HZ_BESIDE_TICKS 100.0
+#define SHARE_BESIDE_TICKS  0.0004
+#define MIN_HZ_BESIDE_TICKS 25.0
+#define MAX_HZ_BESIDE_TICKS 100.0
 
 static bool has_ticks(const struct session *s)
 {
@@ -274,24 +278,33 @@ static bool may_add_ticks(const struct session *s)
 	       s->events.event[0].type == PERF_TYPE_SOFTWARE;
 }
 
+static double hz_beside_ticks(const struct session *s)
+{
+	const double hz = SHARE_BESIDE_TICKS * NSEC_PER_SEC / s->events.interrupt_ns;
+
+	if (!(hz > MIN_HZ_BESIDE_TICKS))
+		return MIN_HZ_BESIDE_TICKS;
+	return hz < MAX_HZ_BESIDE_TICKS ? hz : MAX_HZ_BESIDE_TICKS;
+}
+
 /*
  * Opens ticks in addition to the event, at a lower rate. Returns 0 or -errno; on
  * failure events and rate are as before.
  */
 static int open_with_ticks(struct session *s, const struct collector_ops *asked)
 {
-	const double hz = s->events.hz;
+	const double hz = s->events.hz, max_hz = hz_beside_ticks(s);
 	int event = -1, err = event_parse("ticks", 0, &s->events.event[1]);
 
 	if (err)
 		return err;
 	s->events.nr = 2;
-	session_take_rate(s, hz < HZ_BESIDE_TICKS ? hz : HZ_BESIDE_TICKS);
+	session_take_rate(s, hz < max_hz ? hz : max_hz);
 	err = open_any(s, asked, &event);
 	if (!err) {
-		s->events.max_hz = HZ_BESIDE_TICKS;
-		log_info("session: user mode is sampled at the scheduler's ticks, "
-			 "everything at %.0f samples/s per CPU",
+		s->events.max_hz = max_hz;
+		log_info("session: busy CPUs are sampled at the scheduler's ticks, "
+			 "and all CPUs at %.0f random samples/s each",
 			 s->events.hz);
 		return 0;
 	}
