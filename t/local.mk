@@ -514,8 +514,7 @@ t_accuracy_predict_measure_SOURCES = t/accuracy/predict_measure.c t/accuracy/tag
 t_accuracy_predict_measure_CFLAGS = $(AM_CFLAGS)
 t_accuracy_predict_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
 t_accuracy_branch_kernels_SOURCES = t/accuracy/branch_kernels.c
-t_accuracy_branch_kernels_CFLAGS = $(AM_CFLAGS) -O2 -fno-if-conversion -fno-if-conversion2 \
-	-fno-unroll-loops
+t_accuracy_branch_kernels_CFLAGS = $(AM_CFLAGS) -O2 -fno-unroll-loops
 EXTRA_DIST += t/accuracy/predict
 # Paths from branch histories: t/accuracy/paths.
 check_PROGRAMS += t/accuracy/path_measure
