@@ -516,6 +516,8 @@ t_accuracy_predict_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
 t_accuracy_branch_kernels_SOURCES = t/accuracy/branch_kernels.c
 t_accuracy_branch_kernels_CFLAGS = $(AM_CFLAGS) -O2 -fno-unroll-loops
 EXTRA_DIST += t/accuracy/predict
+dist_check_SCRIPTS += t/0333-predict-kernels.t
+LONG_TESTS += t/0333-predict-kernels.t
 # Paths from branch histories: t/accuracy/paths.
 check_PROGRAMS += t/accuracy/path_measure
 PATHS = t/accuracy/branch_paths.c t/accuracy/branch_paths.h t/accuracy/paths_graph.c t/accuracy/paths_private.h
