@@ -150,7 +150,8 @@ static int list_sets(struct flush_windows *f, const struct windowtally *t)
 		sets[f->nr_sets++] =
 			(struct flush_window_set){ .image = &set->image->desc,
 						   .context = set->context,
-						   .windows = set->windows };
+						   .windows = set->windows,
+						   .accesses = set->accesses };
 	}
 	f->sets = sets;
 	return 0;

@@ -54,8 +54,9 @@ struct collector {
 	uint64_t drained, unkept; /* records ever; that there was no memory for */
 	uint64_t told[CPI_WINDOW_NR_DROPS];
 	uint64_t nr_by_end[CPI_NR_WINDOW_ENDS], nr_instructions, nr_walked;
-	uint64_t looked_ns, learnt_ns; /* when; much was learnt */
-	uint32_t nr_learning;          /* rounds with only short breaks between them */
+	uint64_t nr_accesses, nr_accesses_left_out; /* of windows that were walked */
+	uint64_t looked_ns, learnt_ns;              /* when; much was learnt */
+	uint32_t nr_learning; /* rounds with only short breaks between them */
 	bool stopped;
 };
 
@@ -285,6 +286,38 @@ static bool find_jumps(struct attributing *a, const struct walk *walk,
 	return true;
 }
 
+/*
+ * Each access is in one of the straight lines between jumps, which are in one image
+ * each, and they are in the same order.
+ */
+static uint32_t find_accesses(const struct walk *walk, const struct tally_window *tw,
+			      struct tally_access *out)
+{
+	uint64_t from = walk->start;
+	struct tally_site site = tw->start;
+	uint32_t line = 0, nr;
+
+	for (nr = 0; nr < walk->nr_accesses; nr++) {
+		const struct walk_access *a = &walk->access[nr];
+
+		while (a->at < from ||
+		       (line < walk->nr && a->at > walk->jump[line].from)) {
+			if (line == walk->nr)
+				return nr;
+			from = walk->jump[line].to;
+			site = tw->jump[line++].to;
+		}
+		out[nr] = (struct tally_access){
+			.at = { site.image, site.offset + (a->at - from) },
+			.address = a->data,
+			.size = a->size,
+			.store = a->store,
+			.known = a->data != CPI_WINDOW_NO_DATA,
+		};
+	}
+	return nr;
+}
+
 /* Where control was at the end, in the image that it was in. */
 static uint64_t find_end(const struct cpi_window *w, const struct walk *walk,
 			 const struct tally_window *tw)
@@ -302,8 +335,11 @@ static void add_window(struct attributing *a, const struct walk *walk,
 	const struct cpi_window *w = &a->record->window;
 	struct attribution *attribution = a->ws->cfg.attribution;
 	struct tally_jump jump[CPI_WINDOW_MAX];
+	struct tally_access access[CPI_WINDOW_DATA];
 	struct tally_window tw = { .jump = jump,
 				   .nr_jumps = walk->nr,
+				   .access = access,
+				   .tid = w->tid,
 				   .nr_insns = walk->nr_instructions -
 					       !cpi_window_is_done(w->end),
 				   .reason = w->end == CPI_WINDOW_LENGTH ? 0 : w->end };
@@ -315,6 +351,7 @@ static void add_window(struct attributing *a, const struct walk *walk,
 		return;
 	}
 	tw.end = find_end(w, walk, &tw);
+	tw.nr_accesses = find_accesses(walk, &tw, access);
 	if (a->ws->cfg.by_context && attribution->by) {
 		attribute_set_contexts(attribution, a->place.process, w->tgid, &own);
 		tw.contexts = own.contexts;
@@ -378,6 +415,8 @@ static void attribute_record(struct collector *ws, const struct cpi_window_recor
 		note_passed(&a, &walk);
 		ws->nr_walked++;
 		ws->nr_instructions += r->window.nr;
+		ws->nr_accesses += walk.nr_accesses;
+		ws->nr_accesses_left_out += walk.nr_left_out;
 		add_window(&a, &walk, to);
 	}
 }
@@ -717,8 +756,13 @@ void windowsampler_status(const struct collector *ws, struct buf *out)
 				   (unsigned long long)ws->nr_by_end[i]);
 	}
 	if (ws->nr_walked)
-		buf_printf(out, "window_reach %.1f\n",
-			   (double)ws->nr_instructions / (double)ws->nr_walked);
+		buf_printf(out,
+			   "window_reach %.1f\n"
+			   "window_accesses %llu\n"
+			   "window_accesses_left_out %llu\n",
+			   (double)ws->nr_instructions / (double)ws->nr_walked,
+			   (unsigned long long)ws->nr_accesses,
+			   (unsigned long long)ws->nr_accesses_left_out);
 	windowpairs_status(ws->pairs, out);
 	windowprocs_status(ws->procs, out);
 	windowpages_status(ws->pages, out);

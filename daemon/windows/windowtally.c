@@ -36,6 +36,7 @@ static void free_sets(struct windowtally *t)
 
 		hmap_remove(&t->sets, n);
 		windows_free(set->windows);
+		accesses_free(set->accesses);
 		free(set);
 	}
 	t->memory = 0;
@@ -97,8 +98,38 @@ static struct windowtally_set *get_set(struct windowtally *t, struct known_image
 	return set;
 }
 
+/* A window, as the sets take it. */
+struct numbered_window {
+	struct window window;
+	struct access access[ACCESSES_MAX_WINDOW];
+	uint32_t nr_accesses;
+	uint32_t tid;
+};
+
+/* Whether there was memory for them. */
+static bool add_accesses(struct windowtally *t, struct windowtally_set *set,
+			 const struct numbered_window *w)
+{
+	size_t before;
+	int err;
+
+	if (!w->nr_accesses)
+		return true;
+	if (!set->accesses) {
+		set->accesses = accesses_new(ACCESSES_MAX_INSNS);
+		if (!set->accesses)
+			return false;
+		t->memory += accesses_memory(set->accesses);
+	}
+	before = accesses_memory(set->accesses);
+	err = accesses_add(set->accesses, w->access, w->nr_accesses, w->tid);
+	t->memory += accesses_memory(set->accesses) - before;
+	return !err;
+}
+
+/* *whole becomes false if the window's accesses are missing. */
 static int add_to(struct windowtally *t, struct known_image *image, const char *context,
-		  const struct window *w)
+		  const struct numbered_window *w, bool *whole)
 {
 	struct windowtally_set *set = get_set(t, image, context);
 	size_t before;
@@ -107,8 +138,10 @@ static int add_to(struct windowtally *t, struct known_image *image, const char *
 	if (!set)
 		return -ENOMEM;
 	before = windows_memory(set->windows);
-	err = windows_add(set->windows, w);
+	err = windows_add(set->windows, &w->window);
 	t->memory += windows_memory(set->windows) - before;
+	if (!err && !add_accesses(t, set, w))
+		*whole = false;
 	return err;
 }
 
@@ -117,7 +150,7 @@ static int add_to(struct windowtally *t, struct known_image *image, const char *
  * added is missing there. 0 or a negative error.
  */
 static int add_to_context(struct windowtally *t, const struct tally_window *in,
-			  const struct window *w)
+			  const struct numbered_window *w, bool *whole)
 {
 	struct known_image *image = in->start.image;
 	char context[CONTEXT_NAME_SIZE];
@@ -129,7 +162,7 @@ static int add_to_context(struct windowtally *t, const struct tally_window *in,
 			break;
 		if (find_set(t, image, context) ||
 		    t->sets.nr < context_bound(try, WINDOWTALLY_SETS))
-			return add_to(t, image, context, w);
+			return add_to(t, image, context, w, whole);
 	}
 	return 0;
 }
@@ -159,17 +192,31 @@ static bool add_edges(struct windowtally *t, const struct tally_window *w)
 	return whole;
 }
 
-/* *whole is whether it is in its context, too. */
+static int number_accesses(struct windowtally *t, const struct tally_window *in,
+			   struct numbered_window *w)
+{
+	int err = in->nr_accesses <= ACCESSES_MAX_WINDOW ? 0 : -EINVAL;
+
+	w->nr_accesses = in->nr_accesses;
+	w->tid = in->tid;
+	for (uint32_t i = 0; !err && i < in->nr_accesses; i++) {
+		const struct tally_access *a = &in->access[i];
+
+		w->access[i] = (struct access){ .offset = a->at.offset,
+						.address = a->address,
+						.size = a->size,
+						.store = a->store,
+						.known = a->known };
+		err = imagenumbers_get(&t->images, a->at.image, &w->access[i].image);
+	}
+	return err;
+}
+
+/* *whole is whether it has its accesses, and is in its context, too. */
 static int add_window(struct windowtally *t, const struct tally_window *in, bool *whole)
 {
 	struct window_jump jump[WINDOW_MAX_INSNS];
-	struct window w = { .start = in->start.offset,
-			    .jump = jump,
-			    .nr_jumps = in->nr_jumps,
-			    .nr_insns = in->nr_insns,
-			    .end = in->end,
-			    .reason = in->reason,
-			    .n = 1 };
+	struct numbered_window w;
 	int err = in->nr_jumps <= WINDOW_MAX_INSNS ? 0 : -EINVAL;
 
 	if (windowtally_memory(t) > WINDOWTALLY_MAX_BYTES)
@@ -180,9 +227,20 @@ static int add_window(struct windowtally *t, const struct tally_window *in, bool
 		err = imagenumbers_get(&t->images, in->jump[i].to.image,
 				       &jump[i].image);
 	}
+	w.window = (struct window){ .start = in->start.offset,
+				    .jump = jump,
+				    .nr_jumps = in->nr_jumps,
+				    .nr_insns = in->nr_insns,
+				    .end = in->end,
+				    .reason = in->reason,
+				    .n = 1 };
 	if (!err)
-		err = add_to(t, in->start.image, "", &w);
-	*whole = err || !in->contexts || !add_to_context(t, in, &w);
+		err = number_accesses(t, in, &w);
+	*whole = true;
+	if (!err)
+		err = add_to(t, in->start.image, "", &w, whole);
+	if (!err && in->contexts && add_to_context(t, in, &w, whole))
+		*whole = false;
 	return err;
 }
 

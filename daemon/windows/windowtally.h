@@ -15,6 +15,7 @@
 
 #include "daemon/attribute/tally.h"
 #include "daemon/stacks/imagenumbers.h"
+#include "db/profile/accesses.h"
 #include "db/profile/context.h"
 #include "db/profile/windows.h"
 
@@ -30,6 +31,14 @@ struct tally_jump {
 	struct tally_site from, to;
 };
 
+/* Like struct access. */
+struct tally_access {
+	struct tally_site at;
+	uint32_t address;
+	uint8_t size;
+	bool store, known;
+};
+
 /* Like struct window, with images instead of their numbers. */
 struct tally_window {
 	struct tally_site start;
@@ -37,6 +46,9 @@ struct tally_window {
 	uint64_t end;           /* offset of control after last, in the same image */
 	const struct tally_jump *jump;
 	uint32_t nr_jumps, nr_insns;
+	const struct tally_access *access;
+	uint32_t nr_accesses;
+	uint32_t tid;
 	uint8_t reason;
 	const char *const *contexts; /* by kind, or NULL; NULL for none of any kind */
 };
@@ -46,13 +58,16 @@ struct windowtally_set {
 	struct hnode node;
 	struct known_image *image;
 	struct windows *windows;
+	struct accesses *accesses; /* NULL: none yet */
 	char context[];
 };
 
 struct windowtally {
 	struct hmap sets;
-	struct imagenumbers images; /* of the windows' jumps */
-	/* Edges and losses, of event 0; windows that lack an edge or a context are cut.
+	struct imagenumbers images; /* of the windows' jumps and accesses */
+	/*
+	 * Edges and losses, of event 0; windows that lack an edge, a context or their
+	 * accesses are cut.
 	 */
 	struct tally *tally;
 	uint64_t kept;
@@ -64,7 +79,8 @@ void windowtally_free(struct windowtally *t); /* accepts NULL */
 
 /*
  * Adds a window, and its jumps and the straight runs between them as edges. Without
- * memory the window is counted as lost, or as cut if only edges are missing.
+ * memory the window is counted as lost, or as cut if only edges or accesses are
+ * missing.
  */
 void windowtally_add(struct windowtally *t, const struct tally_window *w);
 void windowtally_lose(struct windowtally *t, enum loss loss, uint64_t n);

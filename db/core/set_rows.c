@@ -25,6 +25,7 @@ const struct set_kind *const set_kinds[NR_SET_KINDS] = {
 	&edge_set,
 	&stack_set,
 	&window_set,
+	&access_set,
 };
 
 struct set_key set_rows_before(int64_t epoch)

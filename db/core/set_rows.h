@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * set_rows.h - tables whose rows hold a set as a blob: edge, stack and window_set
+ * set_rows.h - tables whose rows hold a set as a blob: edge, stack, window_set and
+ * access_set
  *
  * The tables differ in their key and in their blob; struct set_kind describes the
  * differences. Adding to a row, reading, moving, removing and checking rows is the same
@@ -68,12 +69,13 @@ extern const struct set_kind profile_set; /* its sets are struct profile */
 extern const struct set_kind edge_set;    /* ... struct edges */
 extern const struct set_kind stack_set;   /* ... struct stack_tree */
 extern const struct set_kind window_set;  /* ... struct windows */
+extern const struct set_kind access_set;  /* ... struct accesses */
 
 /*
  * All kinds except profiles, which a roll-up merges in groups
  * (db/retain/rollup_group.h).
  */
-#define NR_SET_KINDS 3
+#define NR_SET_KINDS 4
 extern const struct set_kind *const set_kinds[NR_SET_KINDS];
 
 /*

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/profile/accesses.h"
 #include "db/profile/edges.h"
 #include "db/profile/model.h"
 #include "db/profile/profile.h"
@@ -131,6 +132,7 @@ struct flush_window_set {
 	int stream;                     /* index of the windows' streams */
 	const char *context;            /* "" for those of all, else "comm=NAME" */
 	struct windows *windows;        /* not empty; storing may add windows to it */
+	struct accesses *accesses;      /* which data they touched; NULL: not known */
 };
 
 struct flush_windows {

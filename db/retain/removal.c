@@ -143,20 +143,24 @@ static const struct orphan_kind orphan_kinds[] = {
 	{ "SELECT id FROM image WHERE id != 0 EXCEPT SELECT image FROM profile"
 	  " EXCEPT SELECT image FROM comm EXCEPT SELECT image FROM stack_image"
 	  " EXCEPT SELECT image FROM edge EXCEPT SELECT target FROM edge"
-	  " EXCEPT SELECT image FROM window_set",
+	  " EXCEPT SELECT image FROM window_set EXCEPT SELECT image FROM access_set",
 	  "SELECT EXISTS (SELECT 1 FROM profile WHERE epoch >= ?2 AND image = ?1)"
 	  " OR EXISTS (SELECT 1 FROM comm WHERE epoch >= ?2 AND image = ?1)"
 	  " OR EXISTS (SELECT 1 FROM stack_image WHERE epoch >= ?2 AND image = ?1)"
 	  " OR EXISTS (SELECT 1 FROM edge WHERE epoch >= ?2"
 	  " AND (image = ?1 OR target = ?1))"
-	  " OR EXISTS (SELECT 1 FROM window_set WHERE epoch >= ?2 AND image = ?1)",
+	  " OR EXISTS (SELECT 1 FROM window_set WHERE epoch >= ?2 AND image = ?1)"
+	  " OR EXISTS (SELECT 1 FROM access_set WHERE epoch >= ?2 AND image = ?1)",
 	  remove_image },
 	{ "SELECT id FROM context WHERE id != 0 EXCEPT SELECT context FROM profile"
 	  " EXCEPT SELECT context FROM stack"
-	  " EXCEPT SELECT context FROM window_set",
+	  " EXCEPT SELECT context FROM window_set"
+	  " EXCEPT SELECT context FROM access_set",
 	  "SELECT EXISTS (SELECT 1 FROM profile WHERE epoch >= ?2 AND context = ?1)"
 	  " OR EXISTS (SELECT 1 FROM stack WHERE epoch >= ?2 AND context = ?1)"
 	  " OR EXISTS (SELECT 1 FROM window_set WHERE epoch >= ?2"
+	  " AND context = ?1)"
+	  " OR EXISTS (SELECT 1 FROM access_set WHERE epoch >= ?2"
 	  " AND context = ?1)",
 	  remove_context },
 };

@@ -31,6 +31,7 @@ static const int64_t unit_ns[] = {
 	" AND (EXISTS (SELECT 1 FROM profile p WHERE p.epoch = e.id)"  \
 	" OR EXISTS (SELECT 1 FROM stack k WHERE k.epoch = e.id)"      \
 	" OR EXISTS (SELECT 1 FROM window_set w WHERE w.epoch = e.id)" \
+	" OR EXISTS (SELECT 1 FROM access_set a WHERE a.epoch = e.id)" \
 	" OR EXISTS (SELECT 1 FROM edge WHERE edge.epoch = e.id))"
 
 /* ?1: all of their unit is before it; ?2: a JSON array of ids, or NULL; ?3: the unit.

@@ -54,7 +54,8 @@ static int move_rest(sqlite3 *h, int64_t epoch, int64_t target)
 		" running_ns = 0, throttled = 0 WHERE epoch = ?1 AND ?2",
 		"DELETE FROM stack_image WHERE epoch = ?1 AND ?2"
 		" AND NOT EXISTS (SELECT 1 FROM stack WHERE epoch = ?1)"
-		" AND NOT EXISTS (SELECT 1 FROM window_set WHERE epoch = ?1)",
+		" AND NOT EXISTS (SELECT 1 FROM window_set WHERE epoch = ?1)"
+		" AND NOT EXISTS (SELECT 1 FROM access_set WHERE epoch = ?1)",
 		"UPDATE flush SET epoch = ?2 WHERE epoch = ?1",
 		"UPDATE epoch SET label = (SELECT label FROM epoch WHERE id = ?1)"
 		" WHERE id = ?2 AND label = ''",
@@ -63,6 +64,7 @@ static int move_rest(sqlite3 *h, int64_t epoch, int64_t target)
 		" AND NOT EXISTS (SELECT 1 FROM profile WHERE epoch = ?1)"
 		" AND NOT EXISTS (SELECT 1 FROM stack WHERE epoch = ?1)"
 		" AND NOT EXISTS (SELECT 1 FROM window_set WHERE epoch = ?1)"
+		" AND NOT EXISTS (SELECT 1 FROM access_set WHERE epoch = ?1)"
 		" AND NOT EXISTS (SELECT 1 FROM edge WHERE epoch = ?1)",
 	};
 	int err = 0;

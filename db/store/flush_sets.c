@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flush_sets.c - stores the stacks, windows and edges of a flush
+ * flush_sets.c - stores the stacks, windows, accesses and edges of a flush
  *
  * All stacks (or windows, or edges) with the same key form a set, which is stored as a
  * blob in one row. A flush's set is merged with the set in that row (set_rows.h).
@@ -150,6 +150,9 @@ static int merge_windows(struct merge *m, const struct flush_part *part)
 			err = find_image(m, s->image, &key.image);
 		if (!err)
 			err = set_rows_add(m->h, &window_set, &key, s->windows,
+					   part->map, part->nr_images);
+		if (!err && s->accesses)
+			err = set_rows_add(m->h, &access_set, &key, s->accesses,
 					   part->map, part->nr_images);
 	}
 	return err ? err : merge_edges(m, part, w->edges, w->nr_edges);

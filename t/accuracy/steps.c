@@ -343,11 +343,11 @@ static void store(struct steps *s, struct store *store, const char *program)
 		stream.received += windows_seen(s->set[i]);
 		if (!windows_seen(s->set[i]))
 			continue;
+		set[windows.nr_sets++] = (struct flush_window_set){ &s->image[i], 0, "",
+								    s->set[i], NULL };
 		set[windows.nr_sets++] =
-			(struct flush_window_set){ &s->image[i], 0, "", s->set[i] };
-		set[windows.nr_sets++] =
-			(struct flush_window_set){ &s->image[i], 0, context,
-						   s->set[i] };
+			(struct flush_window_set){ &s->image[i], 0, context, s->set[i],
+						   NULL };
 	}
 	check(store_flush(store, &f), "flush");
 	printf("%" PRIu64 " windows\n", stream.received);

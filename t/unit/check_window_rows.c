@@ -8,6 +8,7 @@
 #include "db/core/sql.h"
 #include "db/move/export.h"
 #include "db/move/join.h"
+#include "db/query/access_query.h"
 #include "db/query/window_query.h"
 #include "db/retain/retain.h"
 #include "t/unit/dbtest.h"
@@ -135,6 +136,59 @@ static void add_random(uint64_t *seed, const struct image_desc *const *images,
 		words_add(want, text, w.n);
 }
 
+/* ---- accesses ---- */
+
+/* One access in each image of a flush, whose offset tells the image. */
+static uint64_t offset_in(const char *name)
+{
+	return 0x1000 + strlen(name);
+}
+
+static struct accesses *make_accesses(const struct image_desc *const *images)
+{
+	struct accesses *set = accesses_new(ACCESSES_MAX_INSNS);
+	struct access a[3];
+
+	for (uint32_t i = 0; i < NR(a); i++)
+		a[i] = (struct access){ .offset = offset_in(name_of(images[i])),
+					.image = i,
+					.address = 64 * i,
+					.known = true };
+	ck_assert_int_eq(accesses_add(set, a, NR(a), 1), 0);
+	return set;
+}
+
+static int add_up_accesses(void *ctx, const struct query_accesses *row)
+{
+	size_t nr;
+	const struct accesses_insn *const *insn = accesses_insns(row->accesses, &nr);
+
+	ck_assert_uint_eq(nr, 3);
+	for (size_t i = 0; i < nr; i++) {
+		ck_assert_uint_lt(insn[i]->image, row->nr_images);
+		ck_assert_uint_eq(
+			insn[i]->offset,
+			offset_in(row->images[insn[i]->image].id
+					  ? row->images[insn[i]->image].desc.name
+					  : name_of(NULL)));
+	}
+	*(uint64_t *)ctx += accesses_seen(row->accesses);
+	return 0;
+}
+
+static uint64_t accesses_of(struct db *db)
+{
+	struct query_selection sel = { 0 };
+	struct query_epochs e;
+	uint64_t n = 0;
+
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	sel.epochs = &e;
+	ck_assert_int_eq(query_accesses(db, &sel, add_up_accesses, &n), 0);
+	query_epochs_fini(&e);
+	return n;
+}
+
 /* Sets of everybody's, and of a context, whose windows are not counted again. */
 static const struct {
 	const struct image_desc *start;
@@ -177,13 +231,15 @@ static int flush_windows(struct store *s, uint64_t seq, uint64_t from_ns, uint64
 			add_random(&seed, images, sets[i].start, w,
 				   *sets[i].context ? NULL : want);
 		set[i] = (struct flush_window_set){ sets[i].start, 0, sets[i].context,
-						    w };
+						    w, make_accesses(images) };
 		if (!*sets[i].context)
 			stream.received += windows_seen(w);
 	}
 	err = store_flush(s, &f);
-	for (size_t i = 0; i < NR(set); i++)
+	for (size_t i = 0; i < NR(set); i++) {
 		windows_free(set[i].windows);
+		accesses_free(set[i].accesses);
+	}
 	edges_free(edges);
 	return err;
 }
@@ -223,6 +279,7 @@ static void check_stored(struct db *db, const struct words *want, uint64_t nr_fl
 	ck_assert_int_eq(
 		sql_get(db_handle(db), &edges, "SELECT sum(total) FROM edge", ""), 0);
 	ck_assert_uint_eq(edges, 7 * nr_flushes);
+	ck_assert_uint_eq(accesses_of(db), 2 * 3 * nr_flushes);
 	query_streams_fini(&streams);
 	query_losses_fini(&losses);
 	query_epochs_fini(&e);
@@ -321,6 +378,7 @@ START_TEST(a_day_has_the_windows_of_its_hours)
 	ck_assert_int_eq(sql_get(db_handle(db), &left,
 				 "SELECT (SELECT count(*) FROM stack_image)"
 				 " + (SELECT count(*) FROM tally)"
+				 " + (SELECT count(*) FROM access_set)"
 				 " + (SELECT count(*) FROM loss)"
 				 " + (SELECT count(*) FROM image WHERE id != 0)"
 				 " + (SELECT count(*) FROM context WHERE id != 0)",
@@ -377,7 +435,7 @@ START_TEST(what_does_not_add_up_is_refused)
 	struct windows *w = windows_new(WINDOWS_LIMIT, 1);
 	struct edges *edges = edges_new();
 	struct flush_stream stream = test_stream;
-	const struct flush_window_set set = { &test_image, _i == 1, "", w };
+	const struct flush_window_set set = { &test_image, _i == 1, "", w, NULL };
 	const struct flush_edges flushed = { &test_image, &test_image, _i == 2,
 					     EDGES_RUN, edges };
 	const struct flush_loss loss = { _i == 3, LOSS_LOST, "no_room", 1 };

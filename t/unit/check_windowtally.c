@@ -71,6 +71,47 @@ START_TEST(a_window_is_edges_too)
 }
 END_TEST
 
+/* In the window's own image and another one; of everybody's, and of a context. */
+START_TEST(a_set_has_its_windows_accesses)
+{
+	static const char *const contexts[NR_CONTEXT_KINDS] = { [CONTEXT_COMM] =
+									"cc1" };
+	const struct tally_access access[] = {
+		{ { &one, 8 }, 0x40, 3, false, true },
+		{ { &two, 0x104 }, 0x80, 2, true, true },
+		{ { &two, 0x108 }, 0, 2, false, false },
+	};
+	struct windowtally *t = windowtally_new();
+	struct tally_jump jump;
+	struct tally_window w = make_window(&jump);
+	struct hnode *n, *next;
+	size_t before, nr;
+
+	windowtally_add(t, &w);
+	before = windowtally_memory(t);
+	w.access = access;
+	w.nr_accesses = 3;
+	w.contexts = contexts;
+	windowtally_add(t, &w);
+	windowtally_add(t, &w);
+	ck_assert_uint_eq(t->kept, 3);
+	ck_assert_uint_eq(t->tally->cut_stacks, 0);
+	ck_assert_uint_gt(windowtally_memory(t), before);
+	ck_assert_uint_eq(t->sets.nr, 2);
+	hmap_for_each (&t->sets, n, next) {
+		const struct accesses *a =
+			container_of(n, struct windowtally_set, node)->accesses;
+		const struct accesses_insn *const *insn = accesses_insns(a, &nr);
+
+		ck_assert_uint_eq(accesses_seen(a), 6);
+		ck_assert_uint_eq(accesses_windows(a), 2);
+		ck_assert_uint_eq(nr, 3);
+		ck_assert_uint_ne(insn[0]->image, insn[2]->image);
+	}
+	windowtally_free(t);
+}
+END_TEST
+
 START_TEST(behind_a_last_jump_nothing_ran)
 {
 	struct windowtally *t = windowtally_new();
@@ -269,6 +310,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("windowtally");
 
 	tcase_add_test(tc, a_window_is_edges_too);
+	tcase_add_test(tc, a_set_has_its_windows_accesses);
 	tcase_add_test(tc, behind_a_last_jump_nothing_ran);
 	tcase_add_test(tc, what_is_no_window_is_lost_and_what_is_dropped_too);
 	tcase_add_test(tc, a_window_whose_edge_has_no_room_is_cut);
