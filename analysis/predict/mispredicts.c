@@ -55,6 +55,7 @@ struct study {
 	uint8_t *class;
 	struct guess *guess[BRANCH_HISTORY_NR];
 	double distinct[BRANCH_HISTORY_NR]; /* histories that there are, about */
+	int nr_kinds; /* of history; 1 if the outcome is always the same */
 };
 
 struct outcome_count {
@@ -285,7 +286,7 @@ static struct errors find_best(const struct study *s, double *least)
 	struct errors best = without;
 
 	*least = 1;
-	for (int kind = 0; kind < BRANCH_HISTORY_NR; kind++) {
+	for (int kind = 0; kind < s->nr_kinds; kind++) {
 		const struct errors e = find_errors(s, kind);
 
 		if (e.seen >= LEAST_EVENTS)
@@ -368,7 +369,10 @@ int mispredicts_estimate(const struct branch_event *event, size_t nr,
 	if (!s.class)
 		return -ENOMEM;
 	err = find_classes(&s, arena);
-	for (int kind = 0; kind < BRANCH_HISTORY_NR && !err; kind++)
+	s.nr_kinds = 1;
+	for (size_t i = 0; i < nr; i++)
+		s.nr_kinds = s.class[i] ? BRANCH_HISTORY_NR : s.nr_kinds;
+	for (int kind = 0; kind < s.nr_kinds && !err; kind++)
 		err = guess_all(&s, kind, arena);
 	if (err)
 		return err;
