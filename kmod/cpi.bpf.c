@@ -418,8 +418,8 @@ int cpi_sample(struct bpf_perf_event_data *ctx)
 
 /*
  * The scheduler's tick, which happens anyway. The registers are those that the timer's
- * interrupt saved. In the kernel they are of the place where interrupts were enabled
- * last, like those of any other timer.
+ * interrupt saved. If interrupts were disabled when the timer expired, they are of the
+ * place that enabled them, like those of any other timer.
  */
 SEC("tp_btf/hrtimer_expire_entry")
 int cpi_tick(const uint64_t *args)
