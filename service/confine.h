@@ -20,8 +20,8 @@ struct confine_limits {
 	bool network;          /* it may connect to servers */
 	uint64_t memory_bytes; /* limit of its address space */
 	unsigned int cpu_s;    /* limit of CPU time; 0: none */
-	const char *folder[2]; /* folders that it may write to, for SQLite's temporary
-				  files; or NULL */
+	const char *folder[2]; /* folders that it may write to, such as for SQLite's
+				  temporary files; or NULL */
 	/*
 	 * Databases: SQLite may create and write the -wal and -shm files beside them.
 	 */

@@ -4,11 +4,13 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 need sqlite3 pgrep
-plan 15
+plan 19
 
 cp "$builddir/t/target" target
 "$builddir/t/mkdb" known.db "$tmp/target" || bail "mkdb failed"
 web_start --db=known.db
+
+is "$(stat -c '%a %F' cpi-web/cpi)" "700 directory" "the server makes a cache of its own for its reports"
 
 # made PATH: how many reports an answer took; it is in got.
 made()
@@ -73,3 +75,17 @@ both_run()
 try "the first request starts the report and the hash at once" await both_run
 web_stop
 ! wait "$asker" || note "the client has an answer: $(cat got)"
+
+# A year, so that the sums of its first epochs are worth keeping.
+kept() { find cpi-web/cpi -name 'sums-*' -printf '%f %T@\n' | sort; }
+"$builddir/t/mkyear" year.db 700 40 400 >/dev/null || bail "mkyear failed"
+web_start --db=year.db
+get 'api/v1/prof?epoch=all' >got
+web_stop
+kept >before
+like "$(cat before)" '^sums-' "a report of the page keeps the sums of epochs that have ended"
+is "$(find cpi -name 'sums-*' 2>/dev/null)" '' "reports of the page write nothing into the cache of cpi"
+web_start --db=year.db
+get 'api/v1/prof?epoch=all' >again
+web_stop
+is "$(cmp got again)$(kept | cmp - before)" '' "the next server's report uses them, and is the same"

@@ -39,10 +39,6 @@ SLOW_TESTS = t/0322-cfg-callgrind.t t/0750-web-page.t t/0752-web-page-rest.t t/0
 	t/unit/check_compare t/unit/check_edges t/unit/check_rollup t/unit/check_retain_killed \
 	t/unit/check_db_faults t/0704-web-tls.t t/0906-fleet-chaos.t t/0907-fleet-sums.t
 
-# The programs of units: check compiles them without optimisation.
-units: $(filter t/unit/%,$(QUICK_TESTS))
-.PHONY: units
-
 # The build with sanitizers leaves out tests of texts and packages, which do not run what
 # was compiled, and of the page in a browser, whose reports t/0701-web-reports.t asks for
 # without one. It runs the others of QUICK_TESTS, and those of SANITIZED_TESTS.

@@ -34,6 +34,7 @@ struct jobs_config {
 	const char *cpi;             /* the program */
 	const char *socket;          /* cpid's, or NULL */
 	const char *folder;          /* for temporary files, or NULL */
+	const char *cache;           /* where reports keep results, or NULL: nowhere */
 	const struct text_list *dbs; /* the databases that cpi reads */
 	unsigned int max_running, max_queued;
 	uint64_t max_memory;     /* of a child, in bytes */

@@ -51,6 +51,7 @@ static void make_env(const struct jobs_config *config, char **env)
 		add_env(env, &nr, passed[i], getenv(passed[i]));
 	add_env(env, &nr, "CPI_SOCKET", config->socket);
 	add_env(env, &nr, "SQLITE_TMPDIR", config->folder);
+	add_env(env, &nr, "XDG_CACHE_HOME", config->cache);
 	add_env(env, &nr, "CPI_NO_SOURCE", config->no_source ? "1" : NULL);
 	add_env(env, &nr, "ASAN_OPTIONS", ASAN_OPTIONS);
 	env[nr] = NULL;
@@ -82,7 +83,8 @@ static _Noreturn void run_child(const struct jobs_config *config, char *const *a
 	const struct confine_limits limits = { .with_parent = true,
 					       .memory_bytes = config->max_memory,
 					       .cpu_s = config->patience_s,
-					       .folder = { config->folder },
+					       .folder = { config->folder,
+							   config->cache },
 					       .dbs = config->dbs };
 	char *argv[API_MAX_ARGV + 2] = { (char *)"cpi" }, *env[MAX_ENV];
 	sigset_t none;
