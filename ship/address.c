@@ -318,7 +318,7 @@ static size_t put_contained(struct shipments *list, struct buf *rows)
 
 static void put_numbers(const struct ship_run *run, struct buf *sql)
 {
-	buf_puts(sql, " host IN (SELECT number FROM host WHERE name = ");
+	buf_puts(sql, " host GLOBAL IN (SELECT number FROM host WHERE name = ");
 	ch_put_literal(sql, run->host);
 	buf_putc(sql, ')');
 }
@@ -347,7 +347,7 @@ int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t
 		 "SELECT toUInt64(host), toUInt64(toUInt32(at)), toUInt64(nr),"
 		 " toUInt64(seq - merged), seq FROM flush WHERE merged <= seq AND");
 	put_numbers(run, &sql);
-	buf_puts(&sql, " AND (host, at, nr) IN (SELECT host, at, nr");
+	buf_puts(&sql, " AND (host, at, nr) GLOBAL IN (SELECT host, at, nr");
 	put_run(run, &sql);
 	buf_printf(&sql, " AND last_flush >= %" PRIu64 NOT_VOID, first);
 	put_numbers(run, &sql);

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "db/clickhouse/fleetid.h"
+#include "db/clickhouse/storecluster.h"
 #include "db/clickhouse/storesettings.h"
 #include "db/clickhouse/storetables.h"
 #include "db/core/sql.h"
@@ -587,13 +588,16 @@ static int advance(struct batch *b)
 static int meet_store(struct shipper *s)
 {
 	const uint64_t known = s->settings.id;
-	int err = store_settings_read(s->store, &s->settings);
+	int err = ch_store_cluster(s->store) ? storecluster_find(s->store) : 0;
 
+	if (!err)
+		err = store_settings_read(s->store, &s->settings);
 	if (err || !known || known == s->settings.id)
 		return err;
 	log_warn("ship: the store is another one than before: it gets all epochs that "
 		 "this machine still has");
-	return forget_store(s);
+	err = storecluster_find(s->store);
+	return err ? err : forget_store(s);
 }
 
 /* Whether the store still is the one that the batch was begun for. */

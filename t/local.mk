@@ -576,11 +576,11 @@ EXTRA_DIST += t/perfdata_target.py t/precise_check.py t/precise_make.py
 dist_check_SCRIPTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t
 QUICK_TESTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t
 # Fleets: real stores, where they are installed.
-EXTRA_DIST += t/clickhouse.sh t/clickhouse_now.js t/faulty_proxy.py
+EXTRA_DIST += t/clickhouse.sh t/clickhouse_now.js t/cluster.sh t/faulty_proxy.py
 FLEET_TESTS = t/0901-fleet-ship.t t/0902-fleet-reports.t t/0912-diff-machines.t
 FLEET_LONG_TESTS = t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t \
 	t/0906-fleet-chaos.t t/0907-fleet-sums.t t/0908-fleet-thinned.t t/0910-ship-service.t \
-	t/0911-fleet-limits.t
+	t/0911-fleet-limits.t t/0913-fleet-cluster.t
 dist_check_SCRIPTS += $(FLEET_TESTS) $(FLEET_LONG_TESTS)
 QUICK_TESTS += $(FLEET_TESTS)
 LONG_TESTS += $(FLEET_LONG_TESTS)

@@ -32,7 +32,7 @@ struct options {
 	double price, fdr;
 	bool exact;
 	int measure; /* enum fleet_measure */
-	const char *quota, *keep;
+	const char *quota, *keep, *on_cluster;
 };
 
 /* The store's settings, as given; NULL: as before. */
@@ -97,6 +97,16 @@ static int set_limits(struct ch_store *store, const struct limits *limits)
 	return err;
 }
 
+static void show_cluster(const struct ch_store *store)
+{
+	const struct ch_cluster *c = ch_store_cluster(store);
+
+	if (c)
+		out_line("cluster %s: %llu servers, %llu replicas of each shard",
+			 c->name, (unsigned long long)c->servers,
+			 (unsigned long long)c->replicas);
+}
+
 static int show_limits(struct ch_store *store)
 {
 	struct store_settings now;
@@ -124,7 +134,7 @@ static int init(const char *url, const struct options *o)
 	err = ch_store_open(url, NULL, &store);
 	if (err)
 		return err;
-	err = storeschema_init(store, &before);
+	err = storeschema_init(store, o->on_cluster, &before);
 	if (!err)
 		err = set_limits(store, &limits);
 	if (!err)
@@ -133,6 +143,8 @@ static int init(const char *url, const struct options *o)
 			 before == STORESCHEMA_VERSION ? ", as before"
 			 : before                      ? ", brought up to date"
 						       : ", made");
+	if (!err)
+		show_cluster(store);
 	if (!err)
 		err = show_limits(store);
 	ch_store_close(store);
@@ -328,6 +340,8 @@ static const struct opt opts[] = {
 	    OPT_CHOICE, measure),
 	OPT("quota", 0, "ROWS", "init: the most rows of a host and day, or none",
 	    OPT_STRING, quota),
+	OPT("on-cluster", 0, "NAME", "init: make the tables on this ClickHouse cluster",
+	    OPT_STRING, on_cluster),
 	OPT("keep", 0, "DAYS", "init: how long the store keeps rows, as 90d, or none",
 	    OPT_STRING, keep),
 	OPT("fdr", 0, "RATE", "outliers: the rate of false ones (default: 0.05)",

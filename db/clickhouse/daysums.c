@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "db/clickhouse/placesums.h"
+#include "db/clickhouse/storecluster.h"
 
 #define MAX_ANSWER (16u << 20)
 #define WAIT_S     3600 /* behind the end of a period: most have shipped it by then */
@@ -188,14 +189,13 @@ static int insert_sums(struct ch_store *s, uint64_t number, uint64_t lot,
 	int err;
 
 	put_within(&day, number, &within);
-	buf_printf(
-		&sql,
-		"INSERT INTO day_%s (day, lot, %s, n) SELECT toDate(%" PRIu64
-		"), toUInt64(%" PRIu64 "), %s, sum(n) FROM %s WHERE%s AND (host,"
-		" at, nr) IN (SELECT host, at, nr FROM epoch WHERE%s AND" DAYSUMS_VALID
-		") GROUP BY %s",
-		table, columns, number, lot, columns, table, buf_str(&within),
-		buf_str(&within), columns);
+	buf_printf(&sql,
+		   "INSERT INTO day_%s (day, lot, %s, n) SELECT toDate(%" PRIu64
+		   "), toUInt64(%" PRIu64 "), %s, sum(n) FROM %s WHERE%s AND (host,"
+		   " at, nr) GLOBAL IN (SELECT host, at, nr FROM epoch WHERE%s"
+		   " AND" DAYSUMS_VALID ") GROUP BY %s",
+		   table, columns, number, lot, columns, table, buf_str(&within),
+		   buf_str(&within), columns);
 	err = within.err ? within.err : ch_store_exec_buf(s, &sql);
 	buf_fini(&within);
 	buf_fini(&sql);
@@ -373,7 +373,7 @@ static int remove_from(struct ch_store *s, const char *table, const char *lots)
 	int err;
 
 	buf_printf(&sql, "ALTER TABLE %s DELETE WHERE lot IN (%s)", table, lots);
-	err = ch_store_exec_buf(s, &sql);
+	err = sql.err ? sql.err : storecluster_exec(s, buf_str(&sql));
 	buf_fini(&sql);
 	return err;
 }

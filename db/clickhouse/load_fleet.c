@@ -123,7 +123,7 @@ static int choose_rows(struct load *l, struct buf *where)
 	if (err)
 		return err;
 	buf_printf(&l->where,
-		   " WHERE (host, at, nr) IN (SELECT host, at, nr FROM epoch%s)",
+		   " WHERE (host, at, nr) GLOBAL IN (SELECT host, at, nr FROM epoch%s)",
 		   buf_str(where));
 	load_put_times(l, &l->where);
 	return l->where.err;

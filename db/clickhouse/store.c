@@ -18,28 +18,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/times.h"
 #include "db/clickhouse/curlcall.h"
 #include "db/clickhouse/native.h"
+#include "db/clickhouse/storecluster.h"
 #include "db/clickhouse/storeurl.h"
 #include "service/keyfile.h"
 
-#define CONNECT_S    10L
-#define STALLED_S    120L /* without a byte */
-#define VERSION_S    60L  /* for the first answer, which has a few bytes */
-#define LONGEST_S    3600L
-#define LONG_SQL     ((size_t)128 << 10) /* half of what a server reads by itself */
-#define DEFAULT_USER "default"           /* of ClickHouse */
-#define MAX_MESSAGE  400                 /* of an error, as shown */
-#define MAX_ERROR    (64 << 10)          /* of an error, as read */
-#define ZSTD_SINCE   21000
-#define ASYNC_SINCE  23000
-#define PACK_LEVEL   1
+#define CONNECT_S      10L
+#define STALLED_S      120L /* without a byte */
+#define VERSION_S      60L  /* for the first answer, which has a few bytes */
+#define LONGEST_S      3600L
+#define LONG_SQL       ((size_t)128 << 10) /* half of what a server reads by itself */
+#define DEFAULT_USER   "default"           /* of ClickHouse */
+#define MAX_MESSAGE    400                 /* of an error, as shown */
+#define MAX_ERROR      (64 << 10)          /* of an error, as read */
+#define ZSTD_SINCE     21000
+#define ASYNC_SINCE    23000
+#define PACK_LEVEL     1
+#define PARALLEL_SINCE 20010 /* know a quorum of inserts at the same time */
+#define QUORUM_MS      "30000"
+#define MAX_REPEATS    30
+#define MAX_DOUBLED    5
+#define WAIT_MS        20
+
+/* Errors of servers. */
+enum {
+	END_OF_FILE = 32,
+	SOCKET_TIMEOUT = 209,
+	NETWORK_ERROR = 210,
+	ALL_TRIES_FAILED = 279,
+	QUORUM_FAILED = 285,  /* too few replicas are alive */
+	QUORUM_BUSY = 286,    /* another insert waits for its replicas */
+	QUORUM_UNKNOWN = 319, /* a replica did not take it in time */
+};
 
 /* Of a compressed block, as ClickHouse's own clients send it. */
 #define PACK_CHECKSUM 16
@@ -60,6 +79,7 @@ struct ch_store {
 	struct ch_store_wait wait;
 	unsigned int version;
 	uint64_t sent;
+	struct ch_cluster cluster;
 };
 
 /* Rows on their way into a request. */
@@ -77,6 +97,7 @@ struct store_answer {
 	uint64_t left; /* bytes that may still come */
 	struct buf error;
 	int err;
+	bool begun; /* some rows of the answer were taken */
 };
 
 const char *ch_store_database(const struct ch_store *s)
@@ -92,6 +113,31 @@ unsigned int ch_store_version(const struct ch_store *s)
 uint64_t ch_store_sent(const struct ch_store *s)
 {
 	return s->sent;
+}
+
+void ch_store_set_cluster(struct ch_store *s, const struct ch_cluster *c)
+{
+	s->cluster = *c;
+}
+
+const struct ch_cluster *ch_store_cluster(const struct ch_store *s)
+{
+	return *s->cluster.name ? &s->cluster : NULL;
+}
+
+int ch_store_nr_hosts(const struct ch_store *s)
+{
+	return s->url.nr_hosts;
+}
+
+int ch_store_host(const struct ch_store *s)
+{
+	return s->host;
+}
+
+void ch_store_use_host(struct ch_store *s, int host)
+{
+	s->host = host;
 }
 
 void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s)
@@ -141,6 +187,7 @@ static size_t take(char *data, size_t one, size_t size, void *ctx)
 		buf_put(&a->error, data, size);
 		return size;
 	}
+	a->begun = true;
 	if (size > a->left)
 		a->err = -CPI_ELIMIT;
 	else
@@ -159,12 +206,47 @@ static void show_failure(const struct ch_store *s, struct store_answer *a, long 
 		s->url.host[s->host], status, text);
 }
 
+/* The number that the server gives to its error; 0 if there is none. */
+static int error_code(struct store_answer *a)
+{
+	int code = 0;
+
+	return sscanf(buf_str(&a->error), "Code: %9d", &code) == 1 ? code : 0;
+}
+
+/*
+ * Whether the same statement to a cluster may succeed soon. Of an insert, either no
+ * rows were inserted, or the replicas know those that were, and take them once.
+ */
+static bool is_passing(struct store_answer *a)
+{
+	if (!ch_store_cluster(a->store))
+		return false;
+	switch (error_code(a)) {
+	case QUORUM_BUSY:
+		return true;
+	case END_OF_FILE:
+	case SOCKET_TIMEOUT:
+	case NETWORK_ERROR:
+	case ALL_TRIES_FAILED:
+		return a->reader.types != NULL;
+	default:
+		return false;
+	}
+}
+
 /* An answer's status as an error. */
 static int status_error(struct store_answer *a, long status)
 {
 	if (status == 200)
 		return 0;
+	if (is_passing(a))
+		return -EAGAIN;
 	show_failure(a->store, a, status);
+	if (error_code(a) == QUORUM_FAILED || error_code(a) == QUORUM_UNKNOWN)
+		log_err("%s: a server of cluster '%s' is down: inserts wait until it "
+			"runs again",
+			a->store->name, a->store->cluster.name);
 	if (status == 401 || status == 403)
 		return -EACCES;
 	if (strstr(buf_str(&a->error), "Code: 516") ||
@@ -206,7 +288,12 @@ static int transfer_error(struct store_answer *a, CURLcode code)
 	if (code == CURLE_ABORTED_BY_CALLBACK)
 		return -EINTR;
 	log_warn("%s: %s: %s", s->name, s->url.host[s->host], s->call.strerror(code));
-	return is_unreachable(s, code) ? -ECONNREFUSED : -EIO;
+	if (is_unreachable(s, code))
+		return -ECONNREFUSED;
+	/* A question may go to the next server. */
+	if (ch_store_cluster(s) && a->reader.types && !a->begun)
+		return -EAGAIN;
+	return -EIO;
 }
 
 /*
@@ -221,13 +308,48 @@ static long silence_s(const struct ch_store *s, const struct store_answer *a,
 								  : LONGEST_S;
 }
 
+/* The table that a statement inserts into; "" if it does not insert. */
+static void inserted_table(const char *sql, char *table, size_t size)
+{
+	static const char words[] = "INSERT INTO ";
+
+	*table = '\0';
+	if (strncmp(sql, words, strlen(words)) != 0)
+		return;
+	sql += strlen(words);
+	snprintf(table, size, "%.*s", (int)strcspn(sql, " ("), sql);
+}
+
+/* The settings of an insert into a cluster, and of other statements. */
+static void put_settings(const struct ch_store *s, const char *sql, char *out,
+			 size_t size)
+{
+	const struct ch_cluster *c = ch_store_cluster(s);
+	char table[64];
+
+	*out = '\0';
+	if (!c)
+		return;
+	inserted_table(sql, table, sizeof(table));
+	snprintf(out, size, "&connect_timeout_with_failover_ms=3000");
+	if (*table)
+		snprintf(out, size,
+			 "&connect_timeout_with_failover_ms=3000"
+			 "&insert_distributed_sync=1&insert_quorum=%llu"
+			 "&insert_quorum_timeout=" QUORUM_MS "%s",
+			 (unsigned long long)(storecluster_divides(table) ? c->replicas
+									  : c->servers),
+			 s->version >= PARALLEL_SINCE ? "&insert_quorum_parallel=0"
+						      : "");
+}
+
 /* Sends one request to the current host. query goes into the URL. */
 static int send_once(struct store_answer *a, const char *query, const char *database,
 		     const void *body, size_t size, struct curl_slist *headers)
 {
 	struct ch_store *s = a->store;
 	char *escaped = s->call.escape(s->curl, query, 0), *url = NULL,
-	     longest[48] = "";
+	     longest[48] = "", settings[192];
 	long status = 0;
 	curl_off_t sent = 0;
 	CURLcode code;
@@ -235,14 +357,16 @@ static int send_once(struct store_answer *a, const char *query, const char *data
 	/* Only then, for a user may be forbidden to change settings. */
 	if (!*query && size > LONG_SQL)
 		snprintf(longest, sizeof(longest), "&max_query_size=%zu", size + 1);
-	if (!escaped || asprintf(&url, "%s://%s/?wait_end_of_query=1%s%s%s%s%s%s%s",
-				 s->url.tls ? "https" : "http", s->url.host[s->host],
-				 longest, *database ? "&database=" : "", database,
-				 s->version >= ASYNC_SINCE && *query
-					 ? "&async_insert=1&wait_for_async_insert=1"
-					 : "",
-				 s->version < ZSTD_SINCE && *query ? BLOCKS : "",
-				 *query ? "&query=" : "", escaped) < 0) {
+	put_settings(s, *query ? query : body, settings, sizeof(settings));
+	if (!escaped ||
+	    asprintf(&url, "%s://%s/?wait_end_of_query=1%s%s%s%s%s%s%s%s",
+		     s->url.tls ? "https" : "http", s->url.host[s->host], longest,
+		     *database ? "&database=" : "", database, settings,
+		     s->version >= ASYNC_SINCE && *query && !*settings
+			     ? "&async_insert=1&wait_for_async_insert=1"
+			     : "",
+		     s->version < ZSTD_SINCE && *query ? BLOCKS : "",
+		     *query ? "&query=" : "", escaped) < 0) {
 		s->call.free(escaped);
 		return -ENOMEM;
 	}
@@ -264,7 +388,36 @@ static int send_once(struct store_answer *a, const char *query, const char *data
 	return code ? transfer_error(a, code) : status_error(a, status);
 }
 
-/* The same, to each host until one can be reached. */
+/* Waits a random time that grows. 0, or -EINTR. */
+static int wait_before(const struct ch_store *s, int try)
+{
+	struct pollfd fd = { .fd = s->wait.end_fd, .events = POLLIN };
+	const int most_ms = WAIT_MS << (try < MAX_DOUBLED ? try : MAX_DOUBLED);
+	unsigned char n = 0;
+
+	if (s->wait.fn)
+		s->wait.fn(s->wait.ctx);
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
+		n = (unsigned char)time_mono_ns();
+	return poll(&fd, 1, most_ms / 2 + most_ms * n / UINT8_MAX) > 0 ? -EINTR : 0;
+}
+
+/* To each host until one can be reached. */
+static int send_round(struct store_answer *a, const char *query, const char *database,
+		      const void *body, size_t size, struct curl_slist *headers)
+{
+	struct ch_store *s = a->store;
+	int err = -ECONNREFUSED;
+
+	for (int i = 0; err == -ECONNREFUSED && i < s->url.nr_hosts; i++) {
+		err = send_once(a, query, database, body, size, headers);
+		if (err == -ECONNREFUSED)
+			s->host = (s->host + 1) % s->url.nr_hosts;
+	}
+	return err;
+}
+
+/* Repeats what a cluster could not do at that moment. */
 static int send_to_any(struct store_answer *a, const char *query, const char *database,
 		       const void *body, size_t size, const char *encoding)
 {
@@ -278,10 +431,19 @@ static int send_to_any(struct store_answer *a, const char *query, const char *da
 		more = s->call.slist_append(headers, line);
 		err = more ? err : -ENOMEM;
 	}
-	for (int i = 0; err == -ECONNREFUSED && i < s->url.nr_hosts; i++) {
-		err = send_once(a, query, database, body, size, headers);
-		if (err == -ECONNREFUSED)
-			s->host = (s->host + 1) % s->url.nr_hosts;
+	if (err == -ECONNREFUSED)
+		err = send_round(a, query, database, body, size, headers);
+	for (int try = 0; err == -EAGAIN; try++) {
+		if (try == MAX_REPEATS) {
+			if (a->error.len)
+				show_failure(s, a, 500);
+			err = -EIO;
+			break;
+		}
+		buf_reset(&a->error);
+		err = wait_before(s, try);
+		if (!err)
+			err = send_round(a, query, database, body, size, headers);
 	}
 	s->call.slist_free_all(headers);
 	buf_fini(&a->error);

@@ -38,6 +38,25 @@ const char *ch_store_database(const struct ch_store *s);
 unsigned int ch_store_version(const struct ch_store *s); /* 18016, 26007, … */
 uint64_t ch_store_sent(const struct ch_store *s); /* bytes, since it was opened */
 
+/*
+ * The cluster that has the store's tables (storecluster.h). Without a name there is
+ * none: ch_store_cluster() then returns NULL.
+ */
+struct ch_cluster {
+	char name[64];
+	uint64_t servers;  /* with a copy of each small table */
+	uint64_t replicas; /* with the same rows of a divided table */
+};
+
+void ch_store_set_cluster(struct ch_store *s, const struct ch_cluster *c);
+const struct ch_cluster *ch_store_cluster(const struct ch_store *s);
+
+/* The servers of the URL: statements go to one, and to the next if it is unreachable.
+ */
+int ch_store_nr_hosts(const struct ch_store *s);
+int ch_store_host(const struct ch_store *s);
+void ch_store_use_host(struct ch_store *s, int host);
+
 /* Limits how many bytes are sent per second; 0: no limit. */
 void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s);
 

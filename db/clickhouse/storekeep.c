@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "db/clickhouse/storecluster.h"
 
 #define MAX_ANSWER (4u << 20)
 #define DAY_S      86400
@@ -59,13 +60,14 @@ static int find_old(struct ch_store *s, const char *table, const char *before,
 	struct buf sql = { 0 };
 	int err;
 
-	buf_puts(&sql, "SELECT DISTINCT partition FROM system.parts WHERE active AND"
-		       " database = ");
+	buf_puts(&sql, "SELECT DISTINCT partition FROM ");
+	storecluster_put_parts(s, table, &sql);
+	buf_puts(&sql, " WHERE active AND database = ");
 	ch_put_literal(&sql, ch_store_database(s));
 	buf_printf(&sql,
-		   " AND table = '%s' AND partition < '%s' ORDER BY partition FORMAT"
+		   " AND table = '%s%s' AND partition < '%s' ORDER BY partition FORMAT"
 		   " RowBinary",
-		   table, before);
+		   table, storecluster_suffix(s, table), before);
 	err = ch_store_query_buf(s, &sql, "s", MAX_ANSWER, note_date, list);
 	buf_fini(&sql);
 	return err;
@@ -81,7 +83,7 @@ static int drop_old(struct ch_store *s, const char *table, const char *before,
 	for (size_t i = 0; !err && i < list.nr; i++) {
 		snprintf(sql, sizeof(sql), "ALTER TABLE %s DROP PARTITION '%s'", table,
 			 list.date[i]);
-		err = ch_store_exec(s, sql);
+		err = storecluster_exec(s, sql);
 	}
 	*nr += err ? 0 : list.nr;
 	free(list.date);

@@ -19,6 +19,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "db/clickhouse/storecluster.h"
 #include "db/clickhouse/storeschema_sql.h"
 
 #define END_OF_STATEMENT ";\n"
@@ -91,7 +92,7 @@ static int run_step(struct ch_store *s, const char *step)
 			return -ENOMEM;
 		err = is_done(s, statement, &done);
 		if (!err && !done && knows(s, statement))
-			err = ch_store_exec(s, statement);
+			err = storecluster_exec(s, statement);
 		free(statement);
 	}
 	return err;
@@ -137,17 +138,47 @@ static int too_new(uint64_t version)
 	return -CPI_EVERSION;
 }
 
-int storeschema_init(struct ch_store *s, unsigned int *before)
+static int make_database(struct ch_store *s)
 {
-	uint64_t version = 0;
-	char sql[128];
+	const struct ch_cluster *c = ch_store_cluster(s);
+	struct buf sql = { 0 };
 	int err;
 
-	snprintf(sql, sizeof(sql), "CREATE DATABASE IF NOT EXISTS %s",
-		 ch_store_database(s));
-	err = ch_store_admin(s, sql);
+	buf_printf(&sql, "CREATE DATABASE IF NOT EXISTS %s", ch_store_database(s));
+	if (c)
+		buf_printf(&sql, " ON CLUSTER '%s'", c->name);
+	err = sql.err ? sql.err : ch_store_admin(s, buf_str(&sql));
+	buf_fini(&sql);
+	return err;
+}
+
+/* Tables that are there stay where they are. */
+static int choose_place(struct ch_store *s, const char *cluster, uint64_t version)
+{
+	const struct ch_cluster *c;
+	int err = storecluster_find(s);
+
+	c = ch_store_cluster(s);
+	if (err || !cluster || (c && !strcmp(c->name, cluster)))
+		return err;
+	if (!c && !version)
+		return storecluster_choose(s, cluster);
+	log_err("fleet: the tables of database '%s' are %s%s already: make another "
+		"database on cluster '%s', and let cpi-ship send to it",
+		ch_store_database(s), c ? "on cluster " : "on one server",
+		c ? c->name : "", cluster);
+	return -EEXIST;
+}
+
+int storeschema_init(struct ch_store *s, const char *cluster, unsigned int *before)
+{
+	uint64_t version = 0;
+	int err = get_version(s, &version);
+
 	if (!err)
-		err = get_version(s, &version);
+		err = choose_place(s, cluster, version);
+	if (!err)
+		err = make_database(s);
 	if (!err && version > STORESCHEMA_VERSION)
 		err = too_new(version);
 	if (!err)
@@ -164,7 +195,9 @@ int storeschema_check(struct ch_store *s)
 	uint64_t version;
 	int err = get_version(s, &version);
 
-	if (err || version == STORESCHEMA_VERSION)
+	if (!err && version == STORESCHEMA_VERSION)
+		return storecluster_find(s);
+	if (err)
 		return err;
 	if (version > STORESCHEMA_VERSION)
 		return too_new(version);

@@ -11,15 +11,17 @@
 #define STORESCHEMA_VERSION 6
 
 /*
- * Creates the database and its tables, or upgrades an older version. It may be called
+ * Creates the database and its tables, or upgrades an older version. If cluster is not
+ * NULL, they are on all servers of that cluster (storecluster.h). It may be called
  * again at any time, also by several processes at once. *before is the version before,
- * 0 if there was none. 0; -CPI_EVERSION for a newer one; or an error of store.h. All
- * are logged.
+ * 0 if there was none. 0; -CPI_EVERSION for a newer one; -EEXIST if the tables are
+ * somewhere else; or an error of store.h or storecluster_choose(). All are logged.
  */
-int storeschema_init(struct ch_store *s, unsigned int *before);
+int storeschema_init(struct ch_store *s, const char *cluster, unsigned int *before);
 
 /*
- * Checks that the store has the version of this program. Returns 0; -ENOENT if it has
+ * Checks that the store has the version of this program, and finds out whether it is on
+ * a cluster. Returns 0; -ENOENT if it has
  * no tables or an older version ("cpi fleet init" creates or upgrades them);
  * -CPI_EVERSION for a newer version; logged.
  */

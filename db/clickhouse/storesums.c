@@ -208,7 +208,8 @@ static int read_streams(struct asking *a)
 		   " running FROM (SELECT stream AS id, sum(stored) AS stored,"
 		   " uniqExact(host) AS hosts, sum(enabled_ns) AS enabled,"
 		   " sum(running_ns) AS running"
-		   " FROM tally WHERE kind = 0 AND (host, at, nr) IN (SELECT host, at,"
+		   " FROM tally WHERE kind = 0 AND (host, at, nr) GLOBAL IN (SELECT "
+		   "host, at,"
 		   " nr%s)%s GROUP BY stream) AS t ANY INNER JOIN (SELECT id, event,"
 		   " unit, mean_period FROM stream WHERE %s)"
 		   " AS s USING id ORDER BY id FORMAT RowBinary",
@@ -293,7 +294,7 @@ static int count_hosts(struct asking *a)
 	buf_puts(&sql, "SELECT uniqExact(host) FROM tally WHERE kind = 0 AND ");
 	put_streams(a, &sql);
 	buf_printf(&sql,
-		   " AND (host, at, nr) IN (SELECT host, at, nr%s)%s FORMAT"
+		   " AND (host, at, nr) GLOBAL IN (SELECT host, at, nr%s)%s FORMAT"
 		   " RowBinary",
 		   buf_str(&a->epochs), buf_str(&a->at));
 	err = ch_store_query_buf(a->store, &sql, "8", 1024, rowbinary_take_number,
@@ -487,7 +488,8 @@ static void put_join(struct asking *a, struct buf *sql)
 static void put_wanted(const struct asking *a, struct buf *sql)
 {
 	put_streams(a, sql);
-	buf_printf(sql, " AND image NOT IN (SELECT id FROM image WHERE kind = %d)",
+	buf_printf(sql,
+		   " AND image GLOBAL NOT IN (SELECT id FROM image WHERE kind = %d)",
 		   IMAGE_IDLE);
 }
 
@@ -495,14 +497,18 @@ static void put_wanted(const struct asking *a, struct buf *sql)
 static void put_rows(struct asking *a, struct buf *sql)
 {
 	const struct storesums_ask *k = a->ask;
+	const bool joined = a->has_cycles || tells_hosts(k);
+	const bool added = !joined && ch_store_cluster(a->store); /* on each shard */
 
 	buf_printf(sql,
 		   "SELECT %s, image, stream, %s AS k_host, %s AS k_cluster, %s AS"
-		   " k_release, %s AS k_machine, offset, n FROM (SELECT host, at, nr,"
-		   " image, stream, offset, n FROM ",
+		   " k_release, %s AS k_machine, offset, %s FROM (SELECT %s FROM ",
 		   a->has_cycles ? "clock AS k_clock" : "toUInt64(0) AS k_clock",
 		   k->by_host ? "name" : "''", k->by_cluster ? "cluster" : "''",
-		   k->by_release ? "release" : "''", k->by_machine ? "machine" : "''");
+		   k->by_release ? "release" : "''", k->by_machine ? "machine" : "''",
+		   added ? "s AS n" : "n",
+		   added ? "image, stream, offset, sum(n) AS s"
+			 : "host, at, nr, image, stream, offset, n");
 	if (a->level)
 		buf_printf(sql, "thin_profile WHERE level = %u AND ", a->level);
 	else
@@ -511,9 +517,9 @@ static void put_rows(struct asking *a, struct buf *sql)
 	buf_puts(sql, buf_str(&a->at));
 	if (!a->level)
 		put_rest(a, sql);
-	buf_printf(sql, " AND (host, at, nr) IN (SELECT host, at, nr%s)) AS p",
-		   buf_str(&a->epochs));
-	if (a->has_cycles || tells_hosts(k))
+	buf_printf(sql, " AND (host, at, nr) GLOBAL IN (SELECT host, at, nr%s)%s) AS p",
+		   buf_str(&a->epochs), added ? " GROUP BY image, stream, offset" : "");
+	if (joined)
 		put_join(a, sql);
 }
 

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cluster.sh - a ClickHouse cluster on the loopback: . "$srcdir/t/cluster.sh" after clickhouse.sh
+#
+# Two shards with two replicas each, of Debian's clickhouse-server, and Debian's zookeeper.
+# Server 12 is the second replica of the first shard. Caches are small.
+
+zookeeper_jars=/usr/share/java/zookeeper.jar
+for cluster_jar in zookeeper-jute slf4j-api slf4j-nop netty-all metrics-core snappy-java commons-io; do
+	zookeeper_jars=$zookeeper_jars:/usr/share/java/$cluster_jar.jar
+done
+cluster_servers='11 12 21 22'
+
+# cluster_lacks: prints what is missing for a cluster.
+cluster_lacks()
+{
+	cluster_missing=$(store_lacks old)
+	if [ -n "$cluster_missing" ]; then
+		echo "$cluster_missing"
+	elif ! command -v java >/dev/null; then
+		echo 'java is missing'
+	elif [ ! -e /usr/share/java/zookeeper.jar ]; then
+		echo 'zookeeper is missing'
+	fi
+}
+
+# cluster_port SERVER KIND: its port: 1 HTTP, 2 TCP, 3 between servers
+cluster_port()
+{
+	sed -n "s/^$1$2 //p" ports
+}
+
+cluster_config() # SERVER
+{
+	store_config "$tmp/s$1" "$(cluster_port "$1" 1)" "$(cluster_port "$1" 2)" "$(cluster_port "$1" 3)"
+	cluster_text=
+	for cluster_shard in 1 2; do
+		cluster_text="$cluster_text<shard><internal_replication>true</internal_replication>"
+		for cluster_replica in 1 2; do
+			cluster_text="$cluster_text<replica><host>127.0.0.1</host><port>$(
+				cluster_port $cluster_shard$cluster_replica 2)</port></replica>"
+		done
+		cluster_text="$cluster_text</shard>"
+	done
+	sed -i "s|<mark_cache_size>[0-9]*<|<mark_cache_size>16777216<|
+s|</yandex>|<interserver_http_host>127.0.0.1</interserver_http_host>\\
+<zookeeper><node><host>127.0.0.1</host><port>$(cluster_port keeper 1)</port></node>\\
+<session_timeout_ms>6000</session_timeout_ms></zookeeper>\\
+<remote_servers><fleet>$cluster_text</fleet></remote_servers>\\
+<distributed_ddl><path>/ddl</path></distributed_ddl>\\
+<macros><shard>${1%?}</shard><replica>${1#?}</replica></macros></yandex>|" "$tmp/s$1/config.xml"
+}
+
+# server_run SERVER: starts it, and waits until it answers.
+server_run()
+{
+	PATH="$PATH:/usr/sbin" clickhouse-server --config-file="$tmp/s$1/config.xml" >"$tmp/s$1/out" 2>&1 &
+	echo $! >"$tmp/s$1/pid"
+	tap_pids="$tap_pids $!"
+}
+
+server_answers()
+{
+	[ "$(server_sql "$1" 'SELECT 1')" = 1 ]
+}
+
+# server_kill SERVER: as a crash does.
+server_kill()
+{
+	kill -KILL "$(cat "$tmp/s$1/pid")"
+	wait "$(cat "$tmp/s$1/pid")" 2>/dev/null
+}
+
+# server_sql SERVER SQL: runs it there, and prints its rows.
+server_sql()
+{
+	store_port=$(cluster_port "$1" 1)
+	store_sql "$2"
+}
+
+# cluster_url DATABASE SERVER...: the URL of a store on these servers
+cluster_url()
+{
+	cluster_list= cluster_db=$1
+	shift
+	for cluster_server; do
+		cluster_list=$cluster_list,127.0.0.1:$(cluster_port "$cluster_server" 1)
+	done
+	echo "clickhouse://${cluster_list#,}/$cluster_db"
+}
+
+keeper_answers()
+{
+	python3 -c 'import socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10)
+s.sendall(b"srvr")
+sys.exit(not s.recv(9).startswith(b"Zookeeper"))' "$(cluster_port keeper 1)" 2>/dev/null
+}
+
+# cluster_start: starts the keeper and the servers.
+cluster_start()
+{
+	# shellcheck disable=SC2046 # words
+	set -- $(free_ports 13)
+	for cluster_server in $cluster_servers; do
+		for cluster_kind in 1 2 3; do
+			echo "$cluster_server$cluster_kind $1"
+			shift
+		done
+	done >ports
+	echo "keeper1 $1" >>ports
+	java -Xmx128m -Dzookeeper.admin.enableServer=false -cp "$zookeeper_jars" \
+		org.apache.zookeeper.server.ZooKeeperServerMain "$(cluster_port keeper 1)" "$tmp/keeper" \
+		>keeper.out 2>&1 &
+	tap_pids="$tap_pids $!"
+	await keeper_answers || bail 'zookeeper does not answer'
+	for cluster_server in $cluster_servers; do
+		cluster_config "$cluster_server"
+		server_run "$cluster_server"
+	done
+	for cluster_server in $cluster_servers; do
+		await server_answers "$cluster_server" || bail "server $cluster_server does not answer"
+	done
+}
