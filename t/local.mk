@@ -26,7 +26,7 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) t/0116-cli-record-process.t \
 	t/0398-windows-stepped.t t/0403-bench-overhead.t t/0407-hostile-syscalls.t \
 	t/0409-hostile-roots.t \
 	t/0410-hostile-waits.t t/0602-hook-announcements.t t/0605-hook-oracle.t \
-	t/0750-web-page.t t/0752-web-page-rest.t $(FLEET_LONG_TESTS)
+	t/0750-web-page.t t/0752-web-page-rest.t t/0753-web-fleet.t $(FLEET_LONG_TESTS)
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 
 # check runs these before the others, so that no CPU waits at the end for the longest.
@@ -98,10 +98,10 @@ LONG_TESTS += $(CPID_TESTS)
 # The server of the page.
 WEB_TESTS = t/0701-web-reports.t t/0702-web-attacks.t t/0703-web-sockets.t t/0704-web-tls.t t/0705-web-cache.t t/0706-web-rights.t \
 	t/0707-web-config.t t/0751-web-glance.t
-EXTRA_DIST += t/web.sh t/web_attack.py t/web_browser.py t/web_get.py t/web_keeps.py t/web_page.py t/web_page.sh t/web_saved.py t/web_unix.py
-dist_check_SCRIPTS += $(WEB_TESTS) t/0750-web-page.t t/0752-web-page-rest.t
+EXTRA_DIST += t/web.sh t/web_attack.py t/web_browser.py t/web_fleet.py t/web_get.py t/web_keeps.py t/web_page.py t/web_page.sh t/web_saved.py t/web_unix.py
+dist_check_SCRIPTS += $(WEB_TESTS) t/0750-web-page.t t/0752-web-page-rest.t t/0753-web-fleet.t
 QUICK_TESTS += $(WEB_TESTS)
-LONG_TESTS += t/0750-web-page.t t/0752-web-page-rest.t
+LONG_TESTS += t/0750-web-page.t t/0752-web-page-rest.t t/0753-web-fleet.t
 
 # The decoder, against binutils.
 check_PROGRAMS += t/isa_dump

@@ -23,6 +23,7 @@
 #define SELECTED                                                                \
 	EPOCHS "!merge-platforms event image comm cgroup container unit label " \
 	       "process "
+#define ORIGIN  " host cluster release machine "
 #define VERBOSE "!verbose "
 #define EXPLAIN "cpu "
 
@@ -69,6 +70,9 @@ static const struct report reports[] = {
 	  "json csv text" },
 	{ "status", "status", EPOCHS "!all ", "", "json csv text prometheus" },
 	{ "epochs", "epoch list", EPOCHS "limit ", "", "json csv text" },
+	{ "hosts", "fleet hosts", ORIGIN "limit ", "", "json csv text" },
+	{ "fleet-top", "fleet top", ORIGIN "epoch event by price !exact limit ", "",
+	  "json csv text" },
 	{ "cat", "cat", SELECTED "!intervals !weights !edges !windows !stacks ", "",
 	  "json csv text" },
 	{ "export", "export", SELECTED "by !stacks !idle ", "",
@@ -92,6 +96,16 @@ static const struct {
 	{ "firefox", "application/json", "firefox.json", true },
 	{ "callgrind", "text/plain; charset=utf-8", "callgrind", true },
 };
+
+bool api_has_store(const struct text_list *dbs)
+{
+	bool has = false;
+
+	for (int i = 0; i < dbs->nr; i++)
+		has |= !strncmp(dbs->item[i], "clickhouse://", 13) ||
+		       !strncmp(dbs->item[i], "clickhouses://", 14);
+	return has;
+}
 
 static const struct report *find_report(const char *name)
 {
@@ -343,7 +357,7 @@ int api_stamp_make(const struct api_call *report, const struct target *t,
 	struct buf why = { 0 };
 	int err;
 
-	if (!has_stamp(report->report, t))
+	if (api_has_store(dbs) || !has_stamp(report->report, t))
 		return -ENODATA;
 	*stamp = (struct api_call){ .report = "stamp", .type = "text/plain" };
 	err = add_words(stamp, "epoch stamp");
@@ -384,10 +398,11 @@ static void describe_words(struct buf *out, const char *key, const char *words)
 	buf_putc(out, ']');
 }
 
-void api_describe(struct buf *out)
+void api_describe(const struct text_list *dbs, struct buf *out)
 {
 	buf_puts(out, "{\"version\": ");
 	jsontext_put(out, PACKAGE_VERSION);
+	buf_printf(out, ", \"fleet\": %s", api_has_store(dbs) ? "true" : "false");
 	buf_puts(out, ", \"reports\": [");
 	for (size_t i = 0; i < NR_REPORTS; i++) {
 		buf_puts(out, i ? ",\n {\"name\": " : "\n {\"name\": ");

@@ -40,12 +40,19 @@ void api_call_fini(struct api_call *call);
 /*
  * Makes the call of "cpi epoch stamp", which prints a hash of the contents of the
  * report's epochs. While the hash is the same, the report is the same. Returns 0;
- * -ENODATA for a report that also depends on other data; -ENOMEM or -E2BIG.
+ * -ENODATA for a report that also depends on other data, and for a store, which takes
+ * as long to make a stamp as a report; -ENOMEM or -E2BIG.
  */
 int api_stamp_make(const struct api_call *report, const struct target *t,
 		   const struct text_list *dbs, struct api_call *stamp);
 
-/* Appends all reports with their options as JSON. */
-void api_describe(struct buf *out);
+/* Whether one of the databases is the store of a fleet, which is on other machines. */
+bool api_has_store(const struct text_list *dbs);
+
+/*
+ * Appends all reports with their options as JSON, and whether those of a fleet work on
+ * these databases.
+ */
+void api_describe(const struct text_list *dbs, struct buf *out);
 
 #endif

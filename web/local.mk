@@ -5,14 +5,14 @@
 # cpi-web.
 WEB_MODULES = \
 	web/page/api.js web/page/dom.js web/page/explain.js \
-	web/page/filters.js web/page/flame_canvas.js web/page/flame_tree.js \
+	web/page/filters.js web/page/fleet.js web/page/flame_canvas.js web/page/flame_tree.js \
 	web/page/forest.js web/page/format.js web/page/heat.js web/page/hues.js \
 	web/page/keys.js web/page/live.js web/page/loader.js web/page/main.js \
 	web/page/plots.js web/page/presets.js web/page/range.js web/page/saves.js \
 	web/page/spark.js web/page/state.js web/page/store.js web/page/table.js \
 	web/page/timedata.js web/page/timeline.js web/page/timepane.js \
 	web/page/truth.js web/page/view_changed.js web/page/view_flame.js \
-	web/page/view_health.js web/page/view_runs.js web/page/view_where.js \
+	web/page/view_health.js web/page/view_hosts.js web/page/view_runs.js web/page/view_where.js \
 	web/page/view_why.js web/page/why_code.js web/page/why_graph.js \
 	web/page/why_model.js web/page/why_side.js
 WEB_STYLES = web/page/base.css web/page/table.css web/page/views.css web/page/why.css

@@ -206,12 +206,12 @@ static struct reply *ask_report(struct request *r, const char *report,
 	return reply;
 }
 
-static struct reply *describe(void)
+static struct reply *describe(const struct server *s)
 {
 	struct reply *reply = NULL;
 	struct buf text = { 0 };
 
-	api_describe(&text);
+	api_describe(&s->config->dbs, &text);
 	if (!text.err)
 		reply = reply_text(MHD_HTTP_OK, "application/json", buf_str(&text));
 	buf_fini(&text);
@@ -251,7 +251,7 @@ struct reply *route(struct request *r)
 	if (!*path)
 		return redirect();
 	if (!strcmp(path, API))
-		return describe();
+		return describe(s);
 	if (!strncmp(path, API, strlen(API)))
 		return ask_report(r, path + strlen(API), &r->target);
 	if (!strcmp(path, "/metrics"))

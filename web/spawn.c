@@ -81,6 +81,7 @@ static _Noreturn void run_child(const struct jobs_config *config, char *const *a
 				int nicer, int out, int errors)
 {
 	const struct confine_limits limits = { .with_parent = true,
+					       .network = api_has_store(config->dbs),
 					       .memory_bytes = config->max_memory,
 					       .cpu_s = config->patience_s,
 					       .folder = { config->folder,

@@ -29,6 +29,9 @@
  */
 #define CONTENT_KEPT_S 600
 
+/* Answers of a store, which has no files here, are used for so long. */
+#define STORE_KEPT_S 30
+
 /* Adds what changes when a file is written to or replaced. */
 static void add_file(struct sha256_ctx *sha, const char *path)
 {
@@ -103,11 +106,14 @@ void stamp_call(const struct api_call *call, const struct text_list *dbs,
 		struct job_key *key)
 {
 	const uint64_t second = time_mono_ns() / NSEC_PER_SEC;
+	const uint64_t period = second / STORE_KEPT_S;
 	struct sha256_ctx sha;
 
 	begin(&sha, call);
 	if (!strcmp(call->report, "status")) /* also depends on the daemon */
 		sha256_update(&sha, sizeof(second), (const uint8_t *)&second);
+	if (api_has_store(dbs))
+		sha256_update(&sha, sizeof(period), (const uint8_t *)&period);
 	for (int i = 0; i < dbs->nr; i++)
 		add_database(&sha, dbs->item[i]);
 	sha256_digest(&sha, sizeof(key->bytes), key->bytes);

@@ -9,6 +9,13 @@ import { byId, el, put } from "./dom.js";
 /** What data-what says → [title, sentence]. */
 export const WORDS = {
   host: ["machine", "The machine whose samples these are."],
+  hostmap: ["map of machines", "A field for each machine, the greatest first: the darker, the greater. Arrows move, Enter shows the machine alone; the table below has the same."],
+  busy: ["busy", "CPUs that were busy on average, without idle, as cpi fleet top has it: of the times shown, or of the newest day if epochs are chosen in another way."],
+  cpus: ["CPUs", "CPUs of the machine."],
+  lost: ["lost", "Lost samples as a part of the machine's samples."],
+  flushes_dropped: ["dropped", "Flushes that the machine removed before they could be sent."],
+  lag_s: ["age", "How long ago the machine's newest epoch in the store ended."],
+  rejected_rows: ["rejected", "Rows that cpi fleet roll rejected."],
   range: ["epochs", "Which epochs the page shows, as --epoch takes them: recent, all, today, -15m, 12, a label, 2026-11-20T10:15..2026-11-20T10:20 (UTC)."],
   shown: ["shown", "Beginning and end of the epochs that were read; counts are kept by epoch, so it may be more than was asked for."],
   live: ["live", "The range ends now: the figures follow every few seconds. Press l to hold them."],

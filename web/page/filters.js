@@ -9,7 +9,7 @@ import { el, plain, base } from "./dom.js";
 
 /** Options of the commands that choose by a kind. */
 const OPTION = { image: "image", comm: "comm", container: "container", unit: "unit",
-  label: "label", host: "host" };
+  label: "label", host: "host", cluster: "cluster", release: "release", machine: "machine" };
 
 /** A name as a pattern that matches nothing else; names in brackets stand for themselves. */
 function literal(name) {

@@ -7,6 +7,7 @@ import { createApi } from "./api.js";
 import { byId, el, plain, put, vars } from "./dom.js";
 import { bindExplain, showMeaning } from "./explain.js";
 import { filterChips, withFilter } from "./filters.js";
+import { createFleet } from "./fleet.js";
 import { createHues } from "./hues.js";
 import { bindKeys } from "./keys.js";
 import { createLive } from "./live.js";
@@ -19,15 +20,19 @@ import { createTimePane } from "./timepane.js";
 import { create as changedView } from "./view_changed.js";
 import { create as flame } from "./view_flame.js";
 import { create as health } from "./view_health.js";
+import { create as hosts } from "./view_hosts.js";
 import { create as runs } from "./view_runs.js";
 import { create as why } from "./view_why.js";
 import { create as where } from "./view_where.js";
 
-const MAKERS = { where, flame, why, changed: changedView, runs, health };
+const MAKERS = { where, flame, why, changed: changedView, runs, health, hosts };
 const TITLES = { where: "Where", flame: "Flame", why: "Why", changed: "What changed", runs: "Runs",
-  health: "Health" };
+  health: "Health", hosts: "Hosts" };
 /** Members whose change makes every view ask again. */
 const ASKED = ["range", "a", "filters", "view"];
+
+/** Views of every database. */
+const COMMON = VIEWS.filter(name => name !== "hosts");
 
 const changed = (names, state, former) => names.some(
   name => JSON.stringify(state[name]) !== JSON.stringify(former[name]));
@@ -75,7 +80,7 @@ function start() {
     view?.draw?.(store.get(), store.get()); // images have their colours now
   });
 
-  const tabs = VIEWS.map((name, i) => el("button", {
+  const tab = (name, i) => el("button", {
     type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "main", "data-view": name,
     click: () => store.set({ view: name }),
     keydown: event => {
@@ -85,7 +90,8 @@ function start() {
         tabs[(i + step + tabs.length) % tabs.length].focus();
       }
     },
-  }, TITLES[name], el("kbd", { class: "tabkey", "aria-hidden": "true" }, i + 1)));
+  }, TITLES[name], el("kbd", { class: "tabkey", "aria-hidden": "true" }, i + 1));
+  const tabs = COMMON.map(tab);
   put(byId("tabs"), tabs);
 
   function showFrame(state) {
@@ -153,9 +159,10 @@ function start() {
     }
   }
 
-  const keys = bindKeys([
-    ...VIEWS.map((name, i) => ({ key: String(i + 1),
-      text: `view: ${TITLES[name]}`, run: () => store.set({ view: name }) })),
+  const viewKey = (name, i) => ({ key: String(i + 1), text: `view: ${TITLES[name]}`,
+    run: () => store.set({ view: name }) });
+  const list = [
+    ...COMMON.map(viewKey),
     { key: "?", text: "this list", run: () => keys.help() },
     { key: "i", text: "what the figures mean", run: showMeaning },
     { key: "e", text: "choose epochs", run: () => range.focus() },
@@ -182,7 +189,21 @@ function start() {
     { key: "j", text: "saved views: open one, or save this one", run: () => showPresets(ctx) },
     { key: "s", text: "save what is shown", run: () => showSaves(ctx, view) },
     { key: "Escape", shown: "Esc", text: "back: search, zoom, B, A, view", typing: true, run: back },
-  ], () => view.keys?.() ?? []);
+  ];
+  const keys = bindKeys(list, () => view.keys?.() ?? []);
+
+  /** What only the store of a fleet has. */
+  async function addFleet() {
+    const { fleet } = await ctx.api.json("").catch(() => ({}));
+    if (!fleet)
+      return;
+    ctx.fleet = createFleet(ctx);
+    ctx.fleet.update();
+    tabs.push(tab("hosts", COMMON.length));
+    put(byId("tabs"), tabs);
+    list.splice(COMMON.length, 0, viewKey("hosts", COMMON.length));
+    showFrame(store.get());
+  }
 
   byId("keys").addEventListener("click", keys.help);
   byId("figures").addEventListener("click", showMeaning);
@@ -194,6 +215,7 @@ function start() {
   showFrame(store.get());
   time.update(store.get());
   view.update(store.get(), { live: false });
+  addFleet();
 }
 
 start();

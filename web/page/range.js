@@ -8,7 +8,8 @@ import { duration, span } from "./format.js";
 
 const WORDS = ["recent", "all", "today", "yesterday", "-15m", "-1h", "-6h", "-1d", "-7d", "-30d"];
 
-export function createRange({ store }) {
+export function createRange(ctx) {
+  const { store } = ctx;
   const field = byId("range");
 
   byId("range-form").addEventListener("submit", event => {
@@ -45,7 +46,8 @@ export function createRange({ store }) {
     /** @param {import("./timedata.js").TimeLine} line */
     show(line) {
       const hosts = [...new Set(line.epochs.map(e => e.host))].filter(Boolean);
-      showHosts(hosts.slice(0, 500));
+      if (!ctx.fleet) // which has machines without an epoch here, too
+        showHosts(hosts.slice(0, 500));
       const ms = line.intervals.reduce((a, i) => a + 1000 * i.seconds, 0);
       byId("shown").textContent = line.intervals.length ?
         `${span(line.from, line.to)} (${duration(ms)})` : "";

@@ -5,8 +5,8 @@
  * out, so an address says only what was chosen.
  */
 
-/** The views by their keys 1 to 6. */
-export const VIEWS = ["where", "flame", "why", "changed", "runs", "health"];
+/** The views by their keys 1 to 7; the last one is of a fleet's store. */
+export const VIEWS = ["where", "flame", "why", "changed", "runs", "health", "hosts"];
 
 /** What each member is without a choice. Its type is the type that is read back. */
 export const DEFAULTS = Object.freeze({
@@ -42,6 +42,8 @@ export const DEFAULTS = Object.freeze({
   diffsort: "", // as the verdicts say
   runsby: "procedure",
   runssort: "-range_percent",
+  measure: "cpus", // what the map of machines shows
+  hostsort: "-busy",
   paused: false, // a live range does not follow
   table: false, // the picture's table instead of the picture
 });
@@ -76,7 +78,8 @@ export function toHash(state) {
 }
 
 const OPS = ["only", "hide", "focus", "from"];
-const KINDS = ["procedure", "image", "comm", "container", "unit", "label", "host", "match"];
+const KINDS = ["procedure", "image", "comm", "container", "unit", "label", "host", "cluster",
+  "release", "machine", "match"];
 
 /** @returns {Object} a whole state; what hash does not say or says wrongly is standard */
 export function fromHash(hash) {
