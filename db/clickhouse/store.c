@@ -196,6 +196,14 @@ static size_t take(char *data, size_t one, size_t size, void *ctx)
 	return a->err ? 0 : size;
 }
 
+/* The number that the server gives to its error; 0 if there is none. */
+static int error_code(struct store_answer *a)
+{
+	int code = 0;
+
+	return sscanf(buf_str(&a->error), "Code: %9d", &code) == 1 ? code : 0;
+}
+
 static void show_failure(const struct ch_store *s, struct store_answer *a, long status)
 {
 	char text[MAX_MESSAGE];
@@ -204,14 +212,14 @@ static void show_failure(const struct ch_store *s, struct store_answer *a, long 
 	text_clean(text);
 	log_err("%s: %s: the server refused with status %ld: %s", s->name,
 		s->url.host[s->host], status, text);
-}
-
-/* The number that the server gives to its error; 0 if there is none. */
-static int error_code(struct store_answer *a)
-{
-	int code = 0;
-
-	return sscanf(buf_str(&a->error), "Code: %9d", &code) == 1 ? code : 0;
+	switch (ch_store_cluster(s) ? error_code(a) : 0) {
+	case QUORUM_FAILED:
+	case QUORUM_BUSY:
+	case QUORUM_UNKNOWN:
+		log_err("%s: a server of cluster '%s' is down: inserts wait until it "
+			"runs again",
+			s->name, s->cluster.name);
+	}
 }
 
 /*
@@ -243,10 +251,6 @@ static int status_error(struct store_answer *a, long status)
 	if (is_passing(a))
 		return -EAGAIN;
 	show_failure(a->store, a, status);
-	if (error_code(a) == QUORUM_FAILED || error_code(a) == QUORUM_UNKNOWN)
-		log_err("%s: a server of cluster '%s' is down: inserts wait until it "
-			"runs again",
-			a->store->name, a->store->cluster.name);
 	if (status == 401 || status == 403)
 		return -EACCES;
 	if (strstr(buf_str(&a->error), "Code: 516") ||
