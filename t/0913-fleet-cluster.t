@@ -11,7 +11,7 @@ missing=$(cluster_lacks)
 [ -z "$missing" ] || skip_all "$missing"
 need_record
 
-plan 51
+plan 52
 
 cp "$builddir/t/target" target || bail 'no target'
 cpi record -o real.db --label real -- ./target 1000000000 >record.out 2>&1 || bail 'cpi record failed'

@@ -50,7 +50,7 @@ s|</yandex>|<interserver_http_host>127.0.0.1</interserver_http_host>\\
 <macros><shard>${1%?}</shard><replica>${1#?}</replica></macros></yandex>|" "$tmp/s$1/config.xml"
 }
 
-# server_run SERVER: starts it, and waits until it answers.
+# server_run SERVER: starts it.
 server_run()
 {
 	PATH="$PATH:/usr/sbin" clickhouse-server --config-file="$tmp/s$1/config.xml" >"$tmp/s$1/out" 2>&1 &
@@ -58,9 +58,12 @@ server_run()
 	tap_pids="$tap_pids $!"
 }
 
+# server_answers SERVER: whether it does; one that ended is started again, as its unit does.
 server_answers()
 {
-	[ "$(server_sql "$1" 'SELECT 1')" = 1 ]
+	[ "$(server_sql "$1" 'SELECT 1')" != 1 ] || return 0
+	kill -0 "$(cat "$tmp/s$1/pid")" 2>/dev/null || server_run "$1"
+	return 1
 }
 
 # server_kill SERVER: as a crash does.
@@ -96,11 +99,31 @@ s.sendall(b"srvr")
 sys.exit(not s.recv(9).startswith(b"Zookeeper"))' "$(cluster_port keeper 1)" 2>/dev/null
 }
 
+# cluster_ports N: N free ports, on one line. The kernel gives none of them to a client while a
+# server is down.
+cluster_ports()
+{
+	python3 -c '
+import random, socket, sys
+first = int(open("/proc/sys/net/ipv4/ip_local_port_range").read().split()[0])
+ports = list(range(max(first - 20000, 2000), first)) if first > 12000 else list(range(61001, 65535))
+random.shuffle(ports)
+found = []
+while len(found) < int(sys.argv[1]):
+    s = socket.socket()
+    try:
+        s.bind(("127.0.0.1", ports.pop()))
+        found.append(s)
+    except OSError:
+        s.close()
+print(*[s.getsockname()[1] for s in found])' "$1"
+}
+
 # cluster_start: starts the keeper and the servers.
 cluster_start()
 {
 	# shellcheck disable=SC2046 # words
-	set -- $(free_ports 13)
+	set -- $(cluster_ports 13)
 	for cluster_server in $cluster_servers; do
 		for cluster_kind in 1 2 3; do
 			echo "$cluster_server$cluster_kind $1"
