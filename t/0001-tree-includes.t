@@ -61,8 +61,9 @@ cfg image isa
 windows math image isa cfg
 predict math image isa cfg windows
 freq math image isa cfg windows
-blame math image isa cfg windows predict freq
-explain math image isa cfg windows predict freq blame
+data
+blame math image isa cfg windows predict freq data
+explain math image isa cfg windows predict freq data blame
 translate
 unwind image
 feedback math image isa cfg windows freq
@@ -84,7 +85,7 @@ cache /analysis/image decode/elfid.h
 select cache /analysis/freq /analysis/image /analysis/isa /db/clickhouse /db/core /db/move decode/elfid.h
 profile select /analysis/freq
 calls select profile /analysis/calls /analysis/image
-explain cache select profile calls /analysis/blame /analysis/explain /analysis/freq /analysis/isa /analysis/predict /analysis/trace /analysis/windows /decode
+explain cache select profile calls /analysis/blame /analysis/data /analysis/explain /analysis/freq /analysis/isa /analysis/predict /analysis/trace /analysis/windows /decode
 compare select profile calls explain /analysis/compare /analysis/freq /analysis/math
 fleet report/profile/prof.h /analysis/compare /db/clickhouse
 feedback select explain /analysis/feedback decode/elfid.h

@@ -184,6 +184,14 @@ EXTRA_DIST += t/accuracy/collect.py t/accuracy/culprits t/accuracy/landing \
 	t/accuracy/overlap.py t/accuracy/programs.py t/accuracy/run
 dist_check_SCRIPTS += t/0330-freq-accuracy.t
 LONG_TESTS += t/0330-freq-accuracy.t
+# Which loads miss: t/accuracy/data.
+check_PROGRAMS += t/accuracy/data_truth t/accuracy/data_program
+t_accuracy_data_truth_SOURCES = t/accuracy/data_truth.c
+t_accuracy_data_truth_CFLAGS = $(AM_CFLAGS)
+t_accuracy_data_truth_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a $(ZSTD_LIBS) -lm
+t_accuracy_data_program_SOURCES = t/accuracy/data_program.c
+t_accuracy_data_program_CFLAGS = $(AM_CFLAGS) -O1
+EXTRA_DIST += t/accuracy/data
 # Where samples land.
 check_PROGRAMS += t/accuracy/landing_kernels
 t_accuracy_landing_kernels_SOURCES = t/accuracy/landing_kernels.c

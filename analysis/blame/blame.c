@@ -88,7 +88,7 @@ static int accuse_static(struct finding *f, enum blame_reason reason, int insn,
 
 	if (!culprit)
 		return -ENOMEM;
-	*culprit = (struct culprit){ reason, insn, cycles };
+	*culprit = (struct culprit){ reason, insn, cycles, false };
 	*out = (struct stall){ false, cycles, culprit, 1 };
 	return 0;
 }

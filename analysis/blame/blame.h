@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "analysis/cfg/cfg.h"
+#include "analysis/data/data_model.h"
 #include "analysis/freq/freq.h"
 #include "analysis/isa/isa.h"
 #include "analysis/predict/mispredicts.h"
@@ -55,6 +56,8 @@ struct culprit {
 	enum blame_reason reason;
 	int insn;    /* in cfg.insn: the load, the divide, the jump …; -1: unknown */
 	double most; /* cycles of the stall that it can explain */
+	bool chases; /* a load whose address it loaded itself; only with data of windows
+		      */
 };
 
 /* Time that an instruction waited at the head of the reorder buffer. */
@@ -131,6 +134,9 @@ struct blame_input {
 	int nr_evidence;
 	const struct blame_measure *measure;
 	int nr_measures;
+	/* By instruction: what windows saw of its addresses; NULL: too little. Or NULL.
+	 */
+	const struct data_insn *const *data;
 };
 
 struct blame {

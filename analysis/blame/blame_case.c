@@ -243,6 +243,13 @@ static void dump_case(const struct blame_case *c)
 			   c->suspect[i].likelihood, c->suspect[i].most);
 }
 
+static bool chases(const struct blame_case *c, const struct suspect *s)
+{
+	return c->in->data && s->insn >= 0 && c->in->data[s->insn] &&
+	       (s->reason == BLAME_DCACHE || s->reason == BLAME_DTLB) &&
+	       blame_follows_itself(c->paths, s->insn);
+}
+
 int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena *arena,
 		struct stall *out)
 {
@@ -271,11 +278,13 @@ int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena
 		return -ENOMEM;
 	for (int i = 0; i < c.nr; i++)
 		culprit[i] = (struct culprit){ c.suspect[i].reason, c.suspect[i].insn,
-					       fmin(c.suspect[i].most, cycles) };
+					       fmin(c.suspect[i].most, cycles),
+					       chases(&c, &c.suspect[i]) };
 	if (doubt > MIN_SHARE * cycles || (!c.nr && !(rest > 0)))
-		culprit[c.nr++] = (struct culprit){ BLAME_FREQUENCY, -1, doubt };
+		culprit[c.nr++] = (struct culprit){ BLAME_FREQUENCY, -1, doubt, false };
 	if (rest > 0)
-		culprit[c.nr++] = (struct culprit){ BLAME_UNEXPLAINED, -1, rest };
+		culprit[c.nr++] =
+			(struct culprit){ BLAME_UNEXPLAINED, -1, rest, false };
 	*out = (struct stall){ true, cycles, culprit, c.nr };
 	return 0;
 }

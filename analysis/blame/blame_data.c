@@ -8,6 +8,10 @@
  * data arrive. So a load among the stalled instructions is the first suspect; the loads
  * that produced its operands are less likely.
  *
+ * Where windows saw an instruction's addresses, the model of caches (analysis/data/)
+ * says how many of its executions miss: at most that many wait, for as long as the next
+ * level takes.
+ *
  * An access whose address stays the same is acquitted: on the frequent paths the line
  * has been in the cache since the last time.
  */
@@ -20,6 +24,19 @@
 #define MAX_DEPTH     4  /* instructions between a load and the one that waits for it */
 #define MAX_LOADS     16 /* in one search */
 #define FARTHER       0.8 /* factor for a load one instruction farther away */
+
+/* What a miss in a level costs at most, beyond a hit. */
+static const double level_cycles[DATA_NR_LEVELS] = {
+	[DATA_L1] = 20,
+	[DATA_L2] = 60,
+	[DATA_L3] = MEMORY_CYCLES - 80,
+	[DATA_TLB1] = 10,
+	[DATA_TLB2] = WALK_CYCLES - 10,
+};
+
+#define LEAST_LIKELY \
+	0.1 /* of a suspect whose misses explain little, if all goes well */
+#define MOST_LIKELY 0.95
 
 /* The likelihoods that an access with such an address causes a stall. */
 struct likelihood {
@@ -73,17 +90,40 @@ static bool writes_memory(const struct insn *insn)
 	return insn->kind & INSN_STORE && !(insn->kind & INSN_CALL);
 }
 
+/*
+ * Where windows saw the addresses: how likely misses are the cause, from the cycles
+ * that are expected of them, and the most that they cost.
+ */
+static void expect_misses(const struct blame_case *c, int insn, enum data_level first,
+			  enum data_level last, double *likelihood, double *most)
+{
+	const struct data_insn *d = c->in->data ? c->in->data[insn] : NULL;
+	double cycles = 0, high = 0;
+
+	for (enum data_level l = first; d && l <= last; l++) {
+		cycles += d->miss[l].value * level_cycles[l];
+		high += d->miss[l].high * level_cycles[l];
+	}
+	if (!d)
+		return;
+	*likelihood = fmax(LEAST_LIKELY, MOST_LIKELY * fmin(cycles / c->cycles, 1));
+	*most = fmin(*most, high);
+}
+
 static void accuse_tlb(struct blame_case *c, int insn, double weight, struct address a)
 {
-	blame_accuse(c, BLAME_DTLB, insn, weight * likelihood_of(a).tlb,
-		     crossings(a, ADDRESS_PAGE) * WALK_CYCLES);
+	double l = likelihood_of(a).tlb,
+	       most = crossings(a, ADDRESS_PAGE) * WALK_CYCLES;
+
+	expect_misses(c, insn, DATA_TLB1, DATA_TLB2, &l, &most);
+	blame_accuse(c, BLAME_DTLB, insn, weight * l, most);
 }
 
 static void accuse_load(struct blame_case *c, int insn, double weight)
 {
 	const struct address a = blame_address_of(c->scene, insn);
 	const double share = crossings(a, ADDRESS_LINE);
-	double l = likelihood_of(a).cache;
+	double l = likelihood_of(a).cache, most = share * MEMORY_CYCLES;
 
 	if (a.walk == ADDRESS_FIXED) {
 		blame_acquit(c, BLAME_DCACHE, "it always loads from the same address");
@@ -92,7 +132,8 @@ static void accuse_load(struct blame_case *c, int insn, double weight)
 	/* Steps within a line are prefetched well; steps to a new line may not be. */
 	if (a.walk == ADDRESS_STEPS && share == 1 && a.stride)
 		l = fmax(l, 0.5);
-	blame_accuse(c, BLAME_DCACHE, insn, weight * l, share * MEMORY_CYCLES);
+	expect_misses(c, insn, DATA_L1, DATA_L3, &l, &most);
+	blame_accuse(c, BLAME_DCACHE, insn, weight * l, most);
 	accuse_tlb(c, insn, weight, a);
 }
 

@@ -12,6 +12,7 @@
 
 #define RARE        0.05 /* of the executions of the block that an edge leads to */
 #define MAX_SCANNED 512  /* instructions in one search */
+#define MAX_LISTED  16   /* instructions that make an address */
 #define MAX_IN      256  /* edges into one block that are followed */
 
 int blame_paths_init(struct blame_paths *p, const struct cfg *cfg,
@@ -149,4 +150,49 @@ void blame_find_stores(struct blame_paths *p, int insn, struct blame_writers *ou
 	search_before(p, insn,
 		      &(struct awaited_value){ .memory = &p->cfg->insn[insn].memory },
 		      out);
+}
+
+/* Adds the writers of a register that are not listed yet. */
+static int list_writers(struct blame_paths *p, int insn, unsigned int reg, int *list,
+			int nr)
+{
+	struct blame_writers w;
+
+	blame_find_writers(p, insn, reg, &w);
+	for (int i = 0; i < w.nr && nr < MAX_LISTED; i++) {
+		int k = 0;
+
+		while (k < nr && list[k] != w.insn[i])
+			k++;
+		if (k == nr)
+			list[nr++] = w.insn[i];
+	}
+	return nr;
+}
+
+bool blame_follows_itself(struct blame_paths *p, int insn)
+{
+	const struct insn_memory *m = &p->cfg->insn[insn].memory;
+	int list[MAX_LISTED], nr = 0;
+
+	if (!(p->cfg->insn[insn].kind & INSN_LOAD))
+		return false;
+	if (m->base != ISA_NONE && m->base != ISA_PC)
+		nr = list_writers(p, insn, m->base, list, nr);
+	if (m->index != ISA_NONE)
+		nr = list_writers(p, insn, m->index, list, nr);
+	for (int i = 0; i < nr; i++) {
+		const struct insn *at = &p->cfg->insn[list[i]];
+		const bool loads = at->kind & INSN_LOAD;
+
+		if (list[i] == insn)
+			return true;
+		if (at->kind & INSN_CALL)
+			continue;
+		for (unsigned int reg = ISA_GENERAL; reg < ISA_VECTOR; reg++)
+			if (loads ? reg == at->memory.base || reg == at->memory.index
+				  : isa_has(&at->reads, reg))
+				nr = list_writers(p, list[i], reg, list, nr);
+	}
+	return false;
 }

@@ -50,6 +50,12 @@ void blame_find_writers(struct blame_paths *p, int insn, unsigned int reg,
 			struct blame_writers *out);
 
 /*
+ * Whether a load's address is made of what it loaded itself at its last execution, as
+ * far as registers tell: it follows pointers.
+ */
+bool blame_follows_itself(struct blame_paths *p, int insn);
+
+/*
  * Finds the stores to the memory that insn reads: those with the same address operand.
  */
 void blame_find_stores(struct blame_paths *p, int insn, struct blame_writers *out);

@@ -38,6 +38,7 @@ struct analysis_run {
 	double *seen; /* by edge: how many windows passed it; NULL: none are used */
 	struct mispredicts *mispredicts; /* by instruction; NULL: no windows */
 	struct blame_evidence *evidence; /* by event */
+	const struct data_insn **data;   /* by instruction; NULL: none */
 	struct blame *blame;
 };
 
@@ -477,6 +478,22 @@ static int gather_measures(const struct analysis_run *x, struct blame_input *in)
 	return err;
 }
 
+/* What windows saw of each instruction's addresses. */
+static int gather_data(struct analysis_run *x)
+{
+	const struct explain_input *in = x->in;
+
+	if (!in->data)
+		return 0;
+	x->data = arena_array(x->arena, x->cfg->nr_insns, sizeof(*x->data));
+	if (!x->data)
+		return -ENOMEM;
+	for (int i = 0; i < x->cfg->nr_insns; i++)
+		x->data[i] =
+			data_model_find(in->data, in->data_image, x->raw[i].offset);
+	return 0;
+}
+
 /* The fewest executions of the blocks of which the number is not known. */
 static int fewest_executions(struct analysis_run *x, struct freq *out, bool *fewer)
 {
@@ -540,11 +557,12 @@ static int find_culprits(struct analysis_run *x)
 		.evidence = x->evidence,
 		.nr_evidence = x->in->nr_events,
 	};
-	int err = 0;
+	int err = gather_data(x);
 
+	in.data = x->data;
 	for (int s = 0; s < x->in->nr_streams; s++)
 		in.exact &= x->in->stream[s].landing == LANDING_HEAD;
-	if (x->in->nr_records)
+	if (!err && x->in->nr_records)
 		err = gather_measures(x, &in);
 	if (err)
 		return err;
@@ -593,7 +611,8 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 				    in->stream[0].period_cycles,
 				    x.freq,
 				    x.mispredicts,
-				    x.blame };
+				    x.blame,
+				    x.data };
 	*out = done;
 	return 0;
 }

@@ -58,6 +58,8 @@ struct explain_input {
 	int nr_retired;                /* period matter; 0: none */
 	struct edges *branches, *runs; /* of the image to itself; NULL: none */
 	const struct explain_windows *windows; /* NULL: none */
+	const struct data_model *data; /* of the selection's windows; NULL: none */
+	uint32_t data_image;           /* the image's number there */
 	double scale; /* factor for frequencies from windows (callgraph.h); 0: none */
 	const struct scale_evidence *evidence; /* of the image's blocks (scale.h) */
 	int nr_evidence;
@@ -81,6 +83,7 @@ struct explained {
 	const struct freq *freq;
 	const struct mispredicts *mispredicts; /* by instruction; NULL: no windows */
 	const struct blame *blame;             /* NULL with shape_only */
+	const struct data_insn *const *data;   /* as in struct blame_input */
 };
 
 /*

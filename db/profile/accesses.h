@@ -37,8 +37,8 @@
 
 #define ACCESSES_MAX_INSNS  512  /* instructions of a set */
 #define ACCESSES_MAX_WINDOW 256  /* accesses of a window */
-#define ACCESSES_SAMPLE     4096 /* lines, and pages, that a set has beyond these: */
-#define ACCESSES_LEAST      8    /* of each instruction at least */
+#define ACCESSES_SAMPLE     1024 /* lines, and pages, that a set has beyond these: */
+#define ACCESSES_LEAST      4    /* of each instruction at least */
 #define ACCESSES_MAX_SIZE   6    /* log2 of the bytes of an access */
 #define ACCESSES_LINE_BITS  6
 #define ACCESSES_PAGE_BITS  12

@@ -11,6 +11,8 @@
 
 #include <inttypes.h>
 
+#include "report/explain/data_text.h"
+
 #define MAX_ADDRESSES 3    /* of one reason, in a legend */
 #define BOTH_WAYS     0.2  /* share of the rarer outcome, if it is called random */
 #define SURELY        0.25 /* part of it that is mispredicted at least, if it is */
@@ -97,6 +99,22 @@ static void put_mispredicts(const struct explained *e, const struct stall *s,
 	}
 }
 
+/* What windows say of the likeliest load or store. */
+static void put_data(const struct explained *e, const struct stall *s,
+		     enum blame_reason reason, struct buf *out)
+{
+	for (int i = 0; i < s->nr; i++) {
+		const struct culprit *c = &s->culprit[i];
+
+		if (c->reason != reason || c->insn < 0)
+			continue;
+		if (e->data && e->data[c->insn])
+			data_put_text(e->data[c->insn], reason == BLAME_DTLB, c->chases,
+				      out);
+		return;
+	}
+}
+
 static void put_reason(const struct cfg *cfg, const struct stall *s,
 		       enum blame_reason reason, struct buf *out)
 {
@@ -125,6 +143,9 @@ void culprits_put_legend(const struct explained *e, const struct stall *s,
 		put_reason(e->cfg, s, s->culprit[i].reason, out);
 		if (s->culprit[i].reason == BLAME_MISPREDICT)
 			put_mispredicts(e, s, out);
+		if (s->culprit[i].reason == BLAME_DCACHE ||
+		    s->culprit[i].reason == BLAME_DTLB)
+			put_data(e, s, s->culprit[i].reason, out);
 	}
 }
 

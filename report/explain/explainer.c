@@ -150,6 +150,9 @@ static int look_for_windows(struct explainer *x)
 	if (!err && x->window_streams.nr)
 		err = selected_windows_load(sel->db, &sel->query, amount_of, x,
 					    &x->windows);
+	if (!err && x->window_streams.nr)
+		err = selected_accesses_load(sel->db, &sel->query, select_newest(sel),
+					     &x->accesses);
 	if (err)
 		log_err("windows of these epochs cannot be used: %s", err_str(err));
 	x->looked_for_windows = !err;
@@ -243,6 +246,7 @@ static void destroy(struct explainer *x)
 		return;
 	forget_edges(x);
 	selected_windows_free(x->windows);
+	selected_accesses_free(x->accesses);
 	query_streams_fini(&x->window_streams);
 	buf_fini(&x->samples);
 	free(x->streams);
@@ -560,6 +564,7 @@ static int explain(struct explainer *x, struct image *im,
 		err = look_for_windows(x);
 	if (!err)
 		err = selected_windows_image(x->windows, x->image.id, &in.windows);
+	in.data = selected_accesses_model(x->accesses, x->image.id, &in.data_image);
 	if (!err)
 		err = load_edges(x);
 	if (!err)

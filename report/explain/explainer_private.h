@@ -7,6 +7,7 @@
 
 #include "analysis/explain/callgraph.h"
 #include "report/explain/explainer.h"
+#include "report/explain/selected_accesses.h"
 #include "report/explain/selected_windows.h"
 
 /* Samples of one stream at one offset. */
@@ -45,6 +46,7 @@ struct explainer {
 	int64_t edges_of;
 	struct query_streams window_streams;
 	struct selected_windows *windows; /* NULL: no windows, or not looked for yet */
+	struct selected_accesses *accesses; /* likewise */
 	bool looked_for_windows;
 	struct callgraph *calls;  /* of the image, if it has windows; or NULL */
 	struct query_image image; /* the loaded image; name is owned */

@@ -641,6 +641,91 @@ START_TEST(records_of_hardware_decide)
 }
 END_TEST
 
+/* The same load: windows saw that it hits, that it misses to memory, or nearly nothing.
+ */
+START_TEST(addresses_of_windows_decide)
+{
+	static const struct {
+		double low, value, high;
+		bool accused, first;
+	} miss[] = {
+		{ 0, 0.001, 0.01, false, false },
+		{ 0.2, 0.3, 0.4, true, true },
+		{ 0, 0.1, 1, true, false },
+	};
+	const int load = at_9800(0x1c);
+
+	for (size_t i = 0; i < NR(miss); i++) {
+		const struct data_insn *data[MAX_INSNS] = { NULL };
+		struct data_insn seen = { 0 };
+		const struct stall *s;
+		struct procedure p;
+
+		make_figure2(&p);
+		for (int l = 0; l < DATA_NR_LEVELS; l++)
+			seen.miss[l] =
+				(struct data_estimate){ miss[i].value, miss[i].low,
+							miss[i].high };
+		data[load] = &seen;
+		p.in.data = data;
+		find(&p);
+		s = dynamic_stall(&p, at_9800(0x34));
+		ck_assert_int_eq(accuses(s, BLAME_DCACHE, load), miss[i].accused);
+		ck_assert_int_eq(accuses(s, BLAME_DTLB, load), miss[i].accused);
+		for (int k = 0; k < s->nr; k++)
+			ck_assert(s->culprit[k].reason != BLAME_DCACHE ||
+				  s->culprit[k].most <= 400 * miss[i].high);
+		ck_assert_int_eq(s->culprit[0].reason == BLAME_DCACHE &&
+					 s->culprit[0].insn == load,
+				 miss[i].first);
+		arena_fini(&p.arena);
+	}
+}
+END_TEST
+
+/*
+ * Loops of three instructions: a load through T0 into out, out + 8 into T1, then a copy
+ * of copied into T0. Only a load whose address comes from itself chases pointers.
+ */
+static const struct {
+	unsigned int out, copied;
+	bool chases;
+} chains[] = {
+	{ T0, T2, false }, /* T0 is overwritten with what the loop does not change */
+	{ T2, T2, true },  /* directly */
+	{ T3, T1, true },  /* through the addition */
+	{ T4, T5, false }, /* the address comes from elsewhere */
+};
+
+START_TEST(pointers_are_chased_only_through_the_load_itself)
+{
+	static const struct cfg_edge edge[] = { { 0, 0, EDGE_TAKEN },
+						{ 0, 1, EDGE_RETURN } };
+	static const int nr_insns[] = { 3 };
+	struct blame_paths paths;
+	struct procedure p;
+
+	memset(&p, 0, sizeof(p));
+	arena_init(&p.arena, 0);
+	open_procedure(&p, cfg_make(&p.arena, 2, edge, NR(edge)), nr_insns);
+	p.insn[0].kind = INSN_LOAD;
+	p.insn[0].memory.base = T0;
+	add_register(&p.insn[0].reads, T0);
+	add_register(&p.insn[0].writes, chains[_i].out);
+	add_register(&p.insn[1].reads, chains[_i].out);
+	add_register(&p.insn[1].writes, T1);
+	add_register(&p.insn[2].reads, chains[_i].copied);
+	add_register(&p.insn[2].writes, T0);
+	p.block[0] = 100;
+	for (int e = 0; e < p.cfg->nr_edges; e++)
+		p.edge[e] = 100;
+	ck_assert_int_eq(blame_paths_init(&paths, p.cfg, &p.freq, &p.arena), 0);
+	ck_assert_int_eq(blame_follows_itself(&paths, 0), chains[_i].chases);
+	ck_assert(!blame_follows_itself(&paths, 1));
+	arena_fini(&p.arena);
+}
+END_TEST
+
 START_TEST(summaries_add_up)
 {
 	struct blame_summary sum = { 0 };
@@ -690,6 +775,9 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, records_of_hardware_decide);
 	tcase_add_loop_test(tc, windows_tell_which_jump_is_mispredicted, 0, NR(jumps));
 	tcase_add_test(tc, expected_mispredictions_cost_cycles);
+	tcase_add_test(tc, addresses_of_windows_decide);
+	tcase_add_loop_test(tc, pointers_are_chased_only_through_the_load_itself, 0,
+			    NR(chains));
 	tcase_add_test(tc, summaries_add_up);
 	tcase_add_test(tc, reasons_have_names);
 	suite_add_tcase(s, tc);

@@ -36,8 +36,12 @@ t_unit_check_table_LDADD = $(UNIT_LDADD)
 t_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_text_LDADD = tools/libtools.a report/libreport.a $(UNIT_LDADD)
 t_unit_check_top_CFLAGS = $(UNIT_CFLAGS)
-check_PROGRAMS += t/unit/check_symbolfile
-QUICK_TESTS += t/unit/check_symbolfile
+check_PROGRAMS += t/unit/check_data_text t/unit/check_geometry t/unit/check_symbolfile
+QUICK_TESTS += t/unit/check_data_text t/unit/check_geometry t/unit/check_symbolfile
+t_unit_check_data_text_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_data_text_LDADD = report/libreport.a analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) $(ZSTD_LIBS) -lm
+t_unit_check_geometry_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_geometry_LDADD = report/libreport.a $(UNIT_LDADD)
 t_unit_check_symbolfile_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_symbolfile_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
 t_unit_check_top_LDADD = tools/libtools.a report/libreport.a analysis/libanalysis.a \
@@ -290,7 +294,7 @@ t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
 UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob \
 	t/unit/check_branchstack t/unit/check_callgraph t/unit/check_callscale \
-	t/unit/check_chain t/unit/check_combine t/unit/check_equiv t/unit/check_estimate \
+	t/unit/check_chain t/unit/check_combine t/unit/check_data_model t/unit/check_equiv t/unit/check_estimate \
 	t/unit/check_feedback t/unit/check_flow_repair t/unit/check_freq t/unit/check_landing \
 	t/unit/check_loops t/unit/check_mispredicts t/unit/check_pace t/unit/check_pathcount t/unit/check_propagate \
 	t/unit/check_scale t/unit/check_steps t/unit/check_tip t/unit/check_traffic \
@@ -304,6 +308,8 @@ t_unit_check_address_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_address_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_blame_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_blame_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_data_model_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_data_model_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) $(ZSTD_LIBS) -lm
 t_unit_check_branchprob_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branchprob_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_callgraph_CFLAGS = $(UNIT_CFLAGS)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "report/explain/calc.h"
+#include "report/explain/data_text.h"
 #include "tools/ui/graphviz.h"
 #include "tools/write/cfg_dot.h"
 #include "tools/write/explain.h"
@@ -59,6 +60,40 @@ static void json_mispredicts(struct json *j, const struct explained *e, int i)
 	json_end(j);
 }
 
+static void json_estimate(struct json *j, const char *name,
+			  const struct data_estimate *e, int decimals)
+{
+	json_object(j, name);
+	json_real(j, "low", e->low, decimals);
+	json_real(j, "likely", e->value, decimals);
+	json_real(j, "high", e->high, decimals);
+	json_end(j);
+}
+
+/* Of a load or store whose addresses are in enough windows. */
+static void json_data(struct json *j, const struct explained *e, int i)
+{
+	const struct data_insn *d = e->data ? e->data[i] : NULL;
+
+	if (!d)
+		return;
+	json_object(j, "data");
+	json_number(j, "executions", d->from->known);
+	json_object(j, "misses");
+	for (int l = 0; l < DATA_NR_LEVELS; l++)
+		json_estimate(j, data_level_name(l), &d->miss[l], 5);
+	json_end(j);
+	json_estimate(j, "lines", &d->distinct[ACCESSES_LINES], 0);
+	json_estimate(j, "pages", &d->distinct[ACCESSES_PAGES], 0);
+	if (data_has_stride(d))
+		json_signed(j, "stride", d->from->stride[0].bytes);
+	else
+		json_null(j, "stride");
+	json_number(j, "line_splits", d->from->splits);
+	json_real(j, "shared", d->shared, 3);
+	json_end(j);
+}
+
 static void json_insn(struct json *j, const struct explainer *x,
 		      const struct explanation *ex, int block, int i)
 {
@@ -84,6 +119,7 @@ static void json_insn(struct json *j, const struct explainer *x,
 		json_stall(j, e, i, &why->stall[k]);
 	json_end(j);
 	json_mispredicts(j, e, i);
+	json_data(j, e, i);
 	json_end(j);
 }
 
