@@ -350,7 +350,7 @@ static int change_at(struct ch_store *s, int host, const char *sql, struct texts
 		s,
 		"SELECT substitution FROM system.macros WHERE macro ="
 		" 'shard' FORMAT RowBinary",
-		"s", MAX_ANSWER, note_text, done);
+		"s", 4096, note_text, done);
 	if (!err && !done->known && ch_store_host(s) == host)
 		err = ch_store_admin(s, sql);
 	return err;
