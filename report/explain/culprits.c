@@ -133,13 +133,13 @@ static void put_reason(const struct cfg *cfg, const struct stall *s,
 }
 
 void culprits_put_legend(const struct explained *e, const struct stall *s,
-			 struct buf *out)
+			 const char *between, struct buf *out)
 {
 	for (int i = 0; i < s->nr; i++) {
 		if (is_old_reason(s, 0, i))
 			continue;
 		if (i)
-			buf_puts(out, "; ");
+			buf_puts(out, between);
 		put_reason(e->cfg, s, s->culprit[i].reason, out);
 		if (s->culprit[i].reason == BLAME_MISPREDICT)
 			put_mispredicts(e, s, out);

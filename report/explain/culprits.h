@@ -14,10 +14,10 @@ void culprits_put_letters(const struct stall *s, struct buf *out);
 /*
  * "d = D-cache miss 0x9810 0x9818; p = Branch mispredict 0x9840, mispredicts 38 to 52 %
  * (random outcome)": reasons with addresses, and what windows say of the likeliest
- * jump.
+ * jump or load. between separates them ("; ").
  */
 void culprits_put_legend(const struct explained *e, const struct stall *s,
-			 struct buf *out);
+			 const char *between, struct buf *out);
 
 /*
  * The reasons of several stalls, each once: "dcache store"; as text "D-cache miss, …".

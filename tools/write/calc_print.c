@@ -23,6 +23,7 @@
 #include "tools/write/report.h"
 
 #define LEAST_CYCLES  0.05 /* that a line of text is for */
+#define MAX_BUBBLE    96   /* columns of a bubble, unless it has a single culprit */
 #define MAX_ADDRESSES 3    /* of culprits, in text, for one reason */
 #define MAX_COLUMNS   (EVENTS_MAX + 22)
 
@@ -42,7 +43,10 @@ static void put_bubble(struct table *t, const struct explained *e, int insn,
 	const struct freq_interval r = calc_stall_range(e, insn, s);
 	const struct freq_interval runs =
 		e->freq->block_range[cfg_block_at(e->cfg, e->raw[insn].offset)];
+	const char *colour = s->dynamic ? TERM_YELLOW : NULL;
 	struct buf b = { 0 };
+	const char *line;
+	size_t legend;
 
 	buf_puts(&b, "    ");
 	culprits_put_letters(s, &b);
@@ -53,9 +57,19 @@ static void put_bubble(struct table *t, const struct explained *e, int insn,
 		buf_printf(&b, " ... %.1f to %.1fcy (", r.low, r.high);
 	else
 		buf_puts(&b, " ... unknown (");
-	culprits_put_legend(e, s, &b);
+	legend = b.len;
+	culprits_put_legend(e, s, "; ", &b);
+	if (b.len > MAX_BUBBLE) { /* a line for each culprit */
+		b.len = legend;
+		culprits_put_legend(e, s, ";\n        ", &b);
+	}
 	buf_putc(&b, ')');
-	table_line(t, s->dynamic ? TERM_YELLOW : NULL, buf_str(&b));
+	buf_putc(&b, '\0');
+	for (size_t i = 0; i < b.len; i++)
+		b.data[i] = b.data[i] == '\n' ? '\0' : b.data[i];
+	for (line = buf_str(&b); !b.err && line < b.data + b.len;
+	     line += strlen(line) + 1)
+		table_line(t, colour, line);
 	buf_fini(&b);
 }
 
