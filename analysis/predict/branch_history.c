@@ -221,7 +221,7 @@ static void count_iterations(struct branch_event *e, size_t nr)
 int branch_history_find(const struct branch_history *h, const struct branch_place *at,
 			struct arena *arena, struct branch_event **out, size_t *nr)
 {
-	size_t nr_candidates, nr_lines = 0, every, found = 0;
+	size_t nr_candidates, nr_lines = 0, every, most, found = 0;
 	const struct line *line = candidates(h, at, &nr_candidates);
 	struct branch_event *events;
 	struct line *passed;
@@ -231,9 +231,7 @@ int branch_history_find(const struct branch_history *h, const struct branch_plac
 		nr_lines += outcome_of(h, &line[i], at, &outcome);
 	every = nr_lines / BRANCH_HISTORY_EVENTS + 1;
 	passed = arena_array(arena, nr_lines + 1, sizeof(*passed));
-	events = arena_array(arena, nr_lines / every + BRANCH_HISTORY_EVENTS + 1,
-			     sizeof(*events));
-	if (!passed || !events)
+	if (!passed)
 		return -ENOMEM;
 	nr_lines = 0;
 	for (size_t i = 0; i < nr_candidates; i++) {
@@ -243,7 +241,12 @@ int branch_history_find(const struct branch_history *h, const struct branch_plac
 	}
 	if (nr_lines)
 		qsort(passed, nr_lines, sizeof(*passed), by_time);
-	for (; found < nr_lines && found < 2 * BRANCH_HISTORY_EVENTS; found++) {
+	most = nr_lines < 2 * BRANCH_HISTORY_EVENTS ? nr_lines
+						    : 2 * BRANCH_HISTORY_EVENTS;
+	events = arena_array(arena, most + 1, sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	for (; found < most; found++) {
 		const struct weighted *win = window_of(h, passed[found].window);
 		struct branch_event *e = &events[found];
 

@@ -274,6 +274,46 @@ START_TEST(executions_are_those_of_a_plain_walk)
 }
 END_TEST
 
+/* The window of number k: it passes the branch 32 times, or not at all. */
+static void add_regular(struct windows *set, uint64_t k, bool passes)
+{
+	const uint64_t start = 0x100000 + 16 * k;
+	struct window_jump jump[33];
+	struct window w = { .start = start, .jump = jump, .nr_insns = 200, .n = 1 };
+
+	if (passes) {
+		take_jump(&w, jump, start + 4, LOOP);
+		for (int i = 0; i < 32; i++)
+			take_jump(&w, jump, BACK, LOOP);
+	}
+	w.end = passes ? LOOP : start + 8;
+	ck_assert_int_eq(windows_add(set, &w), 0);
+}
+
+START_TEST(windows_in_step_with_the_selection_have_room)
+{
+	const struct branch_place at = { 0, BRANCH, false };
+	struct windows *set = windows_new(WINDOWS_LIMIT, 1);
+	struct branch_history *h;
+	struct branch_event *event;
+	struct window_weights *ww;
+	struct arena arena;
+	size_t nr;
+
+	arena_init(&arena, 0);
+	for (uint64_t k = 0; k < 3 * 256; k++)
+		add_regular(set, k, k % 3 == (uint64_t)_i);
+	ww = weigh(set);
+	ck_assert_int_eq(branch_history_new(ww, &h), 0);
+	ck_assert_int_eq(branch_history_find(h, &at, &arena, &event, &nr), 0);
+	ck_assert_uint_eq(nr, _i ? 0 : 8192);
+	arena_fini(&arena);
+	branch_history_free(h);
+	window_weights_free(ww);
+	windows_free(set);
+}
+END_TEST
+
 /*
  * The oracle: an execution is wrong if most executions in other windows with the
  * longest history that tells went another way. All histories of at most one length
@@ -332,6 +372,7 @@ static Suite *make_suite(void)
 			    NR(branches));
 	tcase_add_test(tc, few_executions_say_nothing);
 	tcase_add_loop_test(tc, executions_are_those_of_a_plain_walk, 0, 20);
+	tcase_add_loop_test(tc, windows_in_step_with_the_selection_have_room, 0, 2);
 	tcase_add_loop_test(tc, without_history_the_error_is_that_of_counting, 0, 50);
 	suite_add_tcase(s, tc);
 	return s;
