@@ -123,8 +123,14 @@ static bool add_accesses(struct windowtally *t, struct windowtally_set *set,
 	}
 	before = accesses_memory(set->accesses);
 	err = accesses_add(set->accesses, w->access, w->nr_accesses, w->tid);
+	if (err) { /* an access may be in it by half: that is never stored */
+		t->memory -= before;
+		accesses_free(set->accesses);
+		set->accesses = NULL;
+		return false;
+	}
 	t->memory += accesses_memory(set->accesses) - before;
-	return !err;
+	return true;
 }
 
 /* *whole becomes false if the window's accesses are missing. */

@@ -26,6 +26,9 @@
 
 #define WHOLE   (UINT64_C(1) << ACCESSES_HASH_BITS) /* all hashes are below it */
 #define THREADS 254                                 /* numbers of threads, from 1 on */
+/* Places whose last touch is known; more only come from instructions that were left
+ * out. */
+#define MOST_TOUCHES (8 * ACCESSES_SAMPLE)
 
 static const unsigned int bits_of[] = {
 	[ACCESSES_LINES] = ACCESSES_LINE_BITS,
@@ -194,8 +197,9 @@ static size_t nr_extra(const struct accesses *set, int g)
 
 static void lower_bound(struct accesses *set, int g)
 {
-	while (set->bound[g] > 1 && set->nr_places[g] > ACCESSES_SAMPLE &&
-	       nr_extra(set, g) > ACCESSES_SAMPLE) {
+	while (set->bound[g] > 1 && (set->nr_touches[g] > MOST_TOUCHES ||
+				     (set->nr_places[g] > ACCESSES_SAMPLE &&
+				      nr_extra(set, g) > ACCESSES_SAMPLE))) {
 		set->bound[g] /= 2;
 		apply_bound(set, g);
 	}

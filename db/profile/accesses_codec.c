@@ -20,6 +20,7 @@
 
 #define MAX_BODY    (1u << 24)
 #define MOST_INSNS  (ACCESSES_MAX_INSNS + ACCESSES_MAX_INSNS / 4)
+#define MOST_PLACES (ACCESSES_SAMPLE + ACCESSES_LEAST * MOST_INSNS) /* of a set */
 #define LEAST_BYTES 8 /* of an instruction */
 
 enum {
@@ -254,11 +255,12 @@ static void check_places(struct accesses_reader *r, struct accesses_reuse *reuse
 
 static void get_places(struct accesses_reader *r, struct accesses_reuse *reuse, int g)
 {
-	const uint64_t nr =
-		get(r, ACCESSES_SAMPLE + ACCESSES_LEAST * (uint64_t)MOST_INSNS);
+	const uint64_t nr = get(r, MOST_PLACES);
 
 	if (!r->err && nr > (uint64_t)(r->end - r->at))
 		r->err = -CPI_ETRUNCATED;
+	if (!r->err && r->set->nr_places[g] + nr > MOST_PLACES)
+		r->err = -CPI_ECORRUPT;
 	if (r->err)
 		return;
 	reuse->place = calloc(accesses_room(nr), sizeof(*reuse->place));

@@ -357,6 +357,23 @@ START_TEST(instructions_with_the_fewest_accesses_are_left_out)
 }
 END_TEST
 
+/* A flat profile: each instruction runs once, on a page of its own. */
+START_TEST(memory_is_bounded_whatever_runs)
+{
+	struct accesses *set = new_set();
+
+	for (uint32_t i = 0; i < 60000; i++) {
+		const struct access a = { .offset = 4 * i,
+					  .known = true,
+					  .address = i << 12 };
+
+		ck_assert_int_eq(accesses_add(set, &a, 1, 1), 0);
+	}
+	ck_assert_uint_le(accesses_memory(set), 2 << 20);
+	accesses_free(set);
+}
+END_TEST
+
 START_TEST(threads_that_share_a_line_are_noticed)
 {
 	struct accesses *set = new_set(), *other = new_set();
@@ -498,6 +515,7 @@ static Suite *make_suite(void)
 	tcase_add_test(t, the_order_of_windows_does_not_matter);
 	tcase_add_test(t, gaps_between_windows_are_counted_in_accesses);
 	tcase_add_test(t, instructions_with_the_fewest_accesses_are_left_out);
+	tcase_add_test(t, memory_is_bounded_whatever_runs);
 	tcase_add_test(t, threads_that_share_a_line_are_noticed);
 	tcase_add_test(t, images_are_translated_or_refused);
 	tcase_add_test(t, what_no_window_can_have_is_refused);
