@@ -128,8 +128,8 @@ static int allow_folder(int rules, const char *folder)
 	};
 	int err = 0;
 
-	if (below.parent_fd < 0)
-		return -errno;
+	if (below.parent_fd < 0) /* without a folder there is nothing to allow */
+		return errno == ENOENT ? 0 : -errno;
 	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below,
 		    0))
 		err = -errno;
@@ -158,7 +158,7 @@ static int allow_all(int rules, const struct confine_limits *limits)
 		err = limits->folder[i] ? allow_folder(rules, limits->folder[i]) : 0;
 	for (int i = 0; !err && limits->dbs && i < limits->dbs->nr; i++)
 		err = allow_beside(rules, limits->dbs->item[i]);
-	return err == -ENOENT ? 0 : err; /* then the report will say so */
+	return err;
 }
 
 static int refuse_writes(const struct confine_limits *limits)

@@ -97,7 +97,8 @@ struct store_answer {
 	uint64_t left; /* bytes that may still come */
 	struct buf error;
 	int err;
-	bool begun; /* some rows of the answer were taken */
+	bool begun;    /* some rows of the answer were taken */
+	int nr_silent; /* how often no answer came in time */
 };
 
 const char *ch_store_database(const struct ch_store *s)
@@ -285,7 +286,7 @@ static bool is_unreachable(const struct ch_store *s, CURLcode code)
 
 static int transfer_error(struct store_answer *a, CURLcode code)
 {
-	const struct ch_store *s = a->store;
+	struct ch_store *s = a->store;
 
 	if (a->err)
 		return a->err;
@@ -294,10 +295,13 @@ static int transfer_error(struct store_answer *a, CURLcode code)
 	log_warn("%s: %s: %s", s->name, s->url.host[s->host], s->call.strerror(code));
 	if (is_unreachable(s, code))
 		return -ECONNREFUSED;
-	/* A question may go to the next server. */
-	if (ch_store_cluster(s) && a->reader.types && !a->begun)
-		return -EAGAIN;
-	return -EIO;
+	/* A question may go to the next server; once, if this one said nothing. */
+	if (!ch_store_cluster(s) || !a->reader.types || a->begun)
+		return -EIO;
+	if (code == CURLE_OPERATION_TIMEDOUT && ++a->nr_silent >= s->url.nr_hosts)
+		return -EIO;
+	s->host = (s->host + 1) % s->url.nr_hosts;
+	return -EAGAIN;
 }
 
 /*

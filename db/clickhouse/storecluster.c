@@ -299,8 +299,12 @@ static int create(struct ch_store *s, const struct parsed *p)
 	word = strcspn(at, " ");
 	buf_puts(&sql, "CREATE TABLE IF NOT EXISTS ");
 	put_on_cluster(s, p->table, d ? LOCAL : "", &sql);
-	buf_printf(&sql, "%.*sReplicated%.*s('/cpi/%s/%s/%s/%s', '%s')%s", (int)before,
-		   p->rest, (int)word, at, c->name, db, d ? "{shard}" : "all", p->table,
+	/* A repeated insert must still be known, whatever others inserted meanwhile. */
+	buf_printf(&sql,
+		   "%.*sReplicated%.*s('/cpi/%s/%s/%s/%s', '%s')%s"
+		   " SETTINGS replicated_deduplication_window = 10000",
+		   (int)before, p->rest, (int)word, at, c->name, db,
+		   d ? "{shard}" : "all", p->table,
 		   d ? "{replica}" : "{shard}-{replica}", at + word);
 	err = run(s, &sql);
 	if (err || !d)
@@ -351,8 +355,13 @@ static int change_at(struct ch_store *s, int host, const char *sql, struct texts
 		"SELECT substitution FROM system.macros WHERE macro ="
 		" 'shard' FORMAT RowBinary",
 		"s", 4096, note_text, done);
-	if (!err && !done->known && ch_store_host(s) == host)
+	if (err || done->known)
+		return err;
+	if (ch_store_host(s) == host)
 		err = ch_store_admin(s, sql);
+	/* Another server answered: this shard's table is not changed yet. */
+	if (err || ch_store_host(s) != host)
+		free(done->text[--done->nr]);
 	return err;
 }
 

@@ -17,7 +17,7 @@ const MOST = 4000; // fields of the map
 /** Measures of the map: title, value of a row, how it is shown, unit. */
 const MEASURES = {
   cpus: ["CPUs busy", r => r.busy, digits, "CPUs"],
-  share: ["CPUs busy of its own", r => (r.busy === null ? null : 100 * r.busy / r.cpus), digits, "%"],
+  share: ["CPUs busy of its own", r => (r.busy === null || !r.cpus ? null : 100 * r.busy / r.cpus), digits, "%"],
   samples: ["samples", r => r.samples, count, "samples"],
   lost: ["lost samples", r => (r.samples ? 100 * r.lost / r.samples : null), digits, "%"],
   flushes_dropped: ["flushes dropped", r => r.flushes_dropped, count, "flushes"],
@@ -44,7 +44,8 @@ export function create(ctx) {
   let rows = null;
   let scope = null;
 
-  const measure = state => MEASURES[state.measure] ?? MEASURES.cpus;
+  const named = state => (Object.hasOwn(MEASURES, state.measure) ? state.measure : "cpus");
+  const measure = state => MEASURES[named(state)];
 
   function words(row, state) {
     const [title, value, show, unit] = measure(state);
@@ -112,7 +113,7 @@ export function create(ctx) {
   }
 
   function draw(state) {
-    by.value = state.measure in MEASURES ? state.measure : "cpus";
+    by.value = named(state);
     if (!rows)
       return;
     if (!rows.length) {
@@ -121,9 +122,9 @@ export function create(ctx) {
       return;
     }
     put(truth, el("span", what("host"), figure(rows.length, count(rows.length)), rows.length === 1 ? " machine" : " machines"),
-      scope ? el("span", what("cpus"), figure(scope.cpus, digits(scope.cpus)), " CPUs busy, ",
+      !scope.error ? el("span", what("cpus"), figure(scope.cpus, digits(scope.cpus)), " CPUs busy, ",
         span(Date.parse(scope.from), Date.parse(scope.to)), scope.thinned > 1 ? ", estimated" : "") :
-        el("span", { class: "quiet" }, "no samples of time in these epochs"));
+        el("span", { class: "quiet" }, plain(scope.error.message)));
     drawMap(state);
     put(place, table.node);
     table.show(columns(), rows, state.hostsort);
@@ -139,11 +140,11 @@ export function create(ctx) {
           api.json("fleet-top", { ...chosen, by: "host", epoch: times(shownEpochs(state)) }, signal).catch(error => {
             if (error.name === "AbortError")
               throw error;
-            return null; // no samples of time
+            return { error };
           })]);
         return { hosts, top };
       }, ({ hosts, top }) => {
-        const busy = new Map(top?.rows.map(r => [r.host, r.cpus]));
+        const busy = new Map(top.rows?.map(r => [r.host, r.cpus]));
         scope = top;
         rows = (hosts.hosts ?? hosts.rows).map(r => ({ ...r, busy: busy.get(r.host) ?? null }));
         draw(store.get());
