@@ -135,11 +135,19 @@ static int load_text(struct elffile *f)
 	return 0;
 }
 
+/* Whether the table of section headers is inside the file. */
+static bool has_section_headers(const struct elffile *f, const GElf_Ehdr *ehdr)
+{
+	const uint64_t size = (uint64_t)ehdr->e_shnum * ehdr->e_shentsize;
+
+	return size && ehdr->e_shoff <= f->size && size <= f->size - ehdr->e_shoff;
+}
+
 /*
  * elf_strptr() would load a table of any size. Without names no section would be found,
- * so a file whose names are there but cannot be read is an error.
+ * so a file whose names or headers are there but cannot be read is an error.
  */
-static int load_names(struct elffile *f)
+static int load_names(struct elffile *f, const GElf_Ehdr *ehdr)
 {
 	Elf_Scn *scn;
 	size_t index;
@@ -148,8 +156,10 @@ static int load_names(struct elffile *f)
 	if (elf_getshdrstrndx(f->elf, &index) < 0)
 		return 0;
 	scn = elf_getscn(f->elf, index);
-	if (!scn || !gelf_getshdr(scn, &s))
+	if (!scn)
 		return 0;
+	if (!gelf_getshdr(scn, &s))
+		return has_section_headers(f, ehdr) ? -EIO : 0;
 	if (s.sh_type == SHT_STRTAB && s.sh_size <= f->budget &&
 	    s.sh_offset <= f->size && s.sh_size <= f->size - s.sh_offset &&
 	    !elf_getdata(scn, NULL))
@@ -174,7 +184,7 @@ static int load_file(struct elffile *f, bool any_type)
 	if (!any_type && ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
 		return -CPI_EFORMAT;
 	f->machine = machine_of_elf(&ehdr);
-	err = load_names(f);
+	err = load_names(f, &ehdr);
 	if (!err)
 		err = load_segments(f);
 	return err ? err : load_text(f);

@@ -148,7 +148,9 @@ static size_t elf_inlined_at(struct image *im, uint64_t offset,
 
 static int elf_read(struct image *im, uint64_t offset, void *out, size_t size)
 {
-	return elffile_read(im->elf, offset, out, size) ? -CPI_ENOCODE : 0;
+	const int err = elffile_read(im->elf, offset, out, size);
+
+	return err == -CPI_ETRUNCATED ? -CPI_ENOCODE : err;
 }
 
 static uint64_t elf_address(const struct image *im, uint64_t offset)

@@ -178,7 +178,8 @@ static const char *why_no_code(const struct list *l, int err)
 		return "no decoder for this machine is built in";
 	if (l->place->end - l->place->start > MAX_CODE_BYTES)
 		return "the procedure is too long";
-	return image_missing_code(&l->place->image.desc);
+	return err == -CPI_ENOCODE ? image_missing_code(&l->place->image.desc)
+				   : err_str(err);
 }
 
 int list_decode(struct list *l)
