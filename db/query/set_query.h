@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * set_query.h - reads edges, call stacks and windows, added up over the epochs of a
- * selection
+ * set_query.h - reads edges, call stacks, windows and accesses, added up over the
+ * epochs of a selection
  *
- * A set is what one row of the tables edge, stack or window_set holds
+ * A set is what one row of the tables edge, stack, window_set or access_set holds
  * (db/core/set_rows.h). A group is the rows whose keys differ only in the epoch (and in
  * the context, if contexts are not separate). Rows are listed first, then the rows of
  * one group are added up and passed to the caller. So only one group is in memory at a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * window_query.h - reads the windows of a selection
+ * window_query.h - reads the windows of a selection, and which data they touched
  *
  * Windows have their own streams, as stacks do (stacks.h). Their starts measure the
  * same time as the profiles, and must not be added to it.
@@ -8,14 +8,20 @@
 #ifndef CPI_DB_WINDOW_QUERY_H
 #define CPI_DB_WINDOW_QUERY_H
 
+#include "db/profile/accesses.h"
 #include "db/profile/windows.h"
 #include "db/query/query.h"
 
 struct query_windows {
 	const struct query_image *image; /* in which they began */
 	int64_t stream;
-	struct windows *windows; /* merged over the selected epochs */
-	/* Images by their number in the jumps; the same for all rows. id 0: unknown. */
+	/* One of the two, merged over the selected epochs; the other one is NULL. */
+	struct windows *windows;
+	struct accesses *accesses;
+	/*
+	 * Images by their number in the jumps or accesses; the same for all rows. id 0:
+	 * unknown.
+	 */
 	const struct query_image *images;
 	size_t nr_images;
 };
@@ -31,5 +37,9 @@ struct query_windows {
 typedef int (*query_windows_fn)(void *ctx, const struct query_windows *row);
 int query_windows(struct db *db, const struct query_selection *sel, query_windows_fn fn,
 		  void *ctx);
+
+/* The same for the accesses of windows. */
+int query_accesses(struct db *db, const struct query_selection *sel,
+		   query_windows_fn fn, void *ctx);
 
 #endif

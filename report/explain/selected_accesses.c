@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "db/query/access_query.h"
+#include "db/query/window_query.h"
 #include "report/explain/geometry.h"
 
 struct selected_accesses {
@@ -42,7 +42,7 @@ static int number(struct selected_accesses *f, int64_t id, uint32_t *out)
 	return 0;
 }
 
-static int add_row(void *ctx, const struct query_accesses *row)
+static int add_row(void *ctx, const struct query_windows *row)
 {
 	struct selected_accesses *f = ctx;
 	uint32_t *map = calloc(row->nr_images + 1, sizeof(*map));

@@ -8,7 +8,6 @@
 #include "db/core/sql.h"
 #include "db/move/export.h"
 #include "db/move/join.h"
-#include "db/query/access_query.h"
 #include "db/query/window_query.h"
 #include "db/retain/retain.h"
 #include "t/unit/dbtest.h"
@@ -158,7 +157,7 @@ static struct accesses *make_accesses(const struct image_desc *const *images)
 	return set;
 }
 
-static int add_up_accesses(void *ctx, const struct query_accesses *row)
+static int add_up_accesses(void *ctx, const struct query_windows *row)
 {
 	size_t nr;
 	const struct accesses_insn *const *insn = accesses_insns(row->accesses, &nr);
