@@ -8,19 +8,16 @@
  * if its line was not touched for T. StatCache and StatStack (Berg and Hagersten 2004;
  * Eklov and Hagersten 2010) get the same from sampled reuse distances.
  *
- * P(t), the share of an instruction's accesses whose line was not touched for t
- * accesses, is the product-limit estimator (Kaplan and Meier 1958) for grouped data, of
- * two kinds:
+ * P(t) is the share of an instruction's accesses whose line was not touched for t
+ * accesses. Kaplan and Meier's estimator (1958) for grouped data gives it, in two
+ * parts:
  *
- * - up to the length of a window, of ages in windows: an access that has k others
- * before it in its window says nothing about more than k.
- * - beyond, of gaps between windows, whose clock has only the accesses of windows.
- * These are thinned out, so this is as if lines were touched at random, with rates that
- * hold for as long as the gap. Beyond the largest gap: as if all rates were that of the
- * last gaps.
- *
- * A cyclic walk with a constant stride comes to all its lines again after the same
- * time. So if its gaps have a single rate, P is a step.
+ * - Up to the length of a window, from ages in windows. An access that has k others
+ *   before it in its window says nothing about more than k.
+ * - Beyond, from gaps between windows. Their clock counts only the accesses of windows,
+ *   which are a small part of all. So P is that of lines that are touched at random, at
+ *   a rate that holds for as long as the gap. Beyond the largest gap, the rate is that
+ *   of the last gaps.
  *
  * Deviations from Che: the sum over all entries is an integral of P, which is the same
  * by Denning and Schwartz (1972).
@@ -32,6 +29,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "analysis/math/interval.h"
+#include "analysis/math/unseen.h"
+#include "base/search.h"
 
 #define STEPS      72  /* of the time axis */
 #define STEP       0.5 /* powers of two between them */
@@ -219,10 +220,7 @@ static void find_alive(struct data_scene *s)
 	}
 }
 
-/*
- * How many entries all touches are of, by Chao's estimator (1984): of the f1 that were
- * touched once and the f2 that were touched twice follows how many were not.
- */
+/* How many different entries were touched, with those that the sample did not show. */
 static double all_entries(const struct data_scene *s)
 {
 	double seen = 0, once = 0, twice = 0, sampled = 0;
@@ -235,7 +233,7 @@ static double all_entries(const struct data_scene *s)
 		twice += s->place[i].n == 2;
 	}
 	sampled = s->bound / 0x1p32;
-	return (seen + once * (once - 1) / (2 * (twice + 1))) / sampled;
+	return (seen + unseen_kinds(once, twice)) / sampled;
 }
 
 /* The step at which a cache of so many entries has them all. */
@@ -265,17 +263,11 @@ static double alive_at_step(const struct data_scene *s, size_t i, double step)
 /* Wilson's interval for 90 %, around shares that have a range already. */
 static struct data_estimate share_of(double p, double n, double low, double high)
 {
-	const double z = Z90 * Z90;
-	struct data_estimate e = { .value = p };
+	const double least = interval_share_at(low * n, n, Z90).low;
+	const double most = interval_share_at(high * n, n, Z90).high;
 
-	e.low = (low + z / (2 * n) - Z90 * sqrt((low * (1 - low) + z / (4 * n)) / n)) /
-		(1 + z / n);
-	e.high = (high + z / (2 * n) +
-		  Z90 * sqrt((high * (1 - high) + z / (4 * n)) / n)) /
-		 (1 + z / n);
-	e.low = e.low * n < 1 ? 0 : fmin(e.low, p);
-	e.high = fmin(fmax(e.high, p), 1);
-	return e;
+	return (struct data_estimate){ p, least * n < 1 ? 0 : fmin(least, p),
+				       fmax(most, p) };
 }
 
 /*
@@ -305,8 +297,8 @@ static void fill_level(const struct data_scene *s, enum data_level level,
 }
 
 /*
- * Different entries, by Chao's estimator (1984), and his interval for 90 % (1987). Its
- * lower end is what was seen. Those of an instruction may be seen through others, too.
+ * Different entries (unseen.h), and Chao's interval for 90 % (1987). Its lower end is
+ * what was seen. Those of an instruction may be seen through others, too.
  */
 static struct data_estimate distinct_of(const struct data_scene *s,
 					const struct accesses_insn *insn)
@@ -324,7 +316,7 @@ static struct data_estimate distinct_of(const struct data_scene *s,
 	}
 	if (!(seen > 0))
 		return (struct data_estimate){ 0, 0, INFINITY };
-	more = once * (once - 1) / (2 * (twice + 1));
+	more = unseen_kinds(once, twice);
 	if (!(more > 0))
 		return (struct data_estimate){ seen / bound, seen / bound,
 					       once > 0 ? INFINITY : seen / bound };
@@ -358,7 +350,6 @@ static int model_granule(struct data_scene *s, const struct data_geometry *geome
 			s->bound = fmin(s->bound,
 					(double)accesses_bound(s->set, s->insn[i],
 							       s->granule));
-
 	s->alive = arena_array(arena, s->nr * STEPS + 1, sizeof(*s->alive));
 	err = s->alive ? sum_places(s, arena) : -ENOMEM;
 	if (err)
@@ -377,25 +368,30 @@ static int model_granule(struct data_scene *s, const struct data_geometry *geome
 int data_model_make(const struct accesses *set, const struct data_geometry *geometry,
 		    struct arena *arena, struct data_model **out)
 {
+	size_t nr;
 	struct data_model *m = arena_alloc(arena, sizeof(*m));
+	const struct accesses_insn *const *insn = accesses_insns(set, &nr);
+	double exposure = 0;
 	int err = 0;
 
 	if (!m)
 		return -ENOMEM;
+	m->nr = nr;
+	m->insn = arena_array(arena, nr + 1, sizeof(*m->insn));
+	if (!m->insn)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		m->insn[i].from = insn[i];
+		m->insn[i].shared = shared_of(insn[i]);
+		exposure += (double)insn[i]->known;
+	}
 	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++) {
-		struct data_scene s = { .set = set, .granule = g };
+		struct data_scene s = { .set = set,
+					.insn = insn,
+					.nr = nr,
+					.granule = g,
+					.exposure = exposure };
 
-		s.insn = accesses_insns(set, &s.nr);
-		if (!m->insn)
-			m->insn = arena_array(arena, s.nr + 1, sizeof(*m->insn));
-		if (!m->insn)
-			return -ENOMEM;
-		m->nr = s.nr;
-		for (size_t i = 0; i < s.nr; i++) {
-			m->insn[i].from = s.insn[i];
-			m->insn[i].shared = shared_of(s.insn[i]);
-			s.exposure += (double)s.insn[i]->known;
-		}
 		err = model_granule(&s, geometry, arena, m);
 	}
 	if (!err)
@@ -406,20 +402,13 @@ int data_model_make(const struct accesses *set, const struct data_geometry *geom
 const struct data_insn *data_model_find(const struct data_model *m, uint32_t image,
 					uint64_t offset)
 {
-	size_t low = 0, high = m->nr;
+	const size_t i =
+		SEARCH(k, m->nr, accesses_compare(m->insn[k].from, image, offset) >= 0);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-		const struct accesses_insn *at = m->insn[mid].from;
-
-		if (at->image == image && at->offset == offset)
-			return at->known >= DATA_LEAST ? &m->insn[mid] : NULL;
-		if (at->image < image || (at->image == image && at->offset < offset))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	if (i == m->nr || accesses_compare(m->insn[i].from, image, offset) ||
+	    m->insn[i].from->known < DATA_LEAST)
+		return NULL;
+	return &m->insn[i];
 }
 
 bool data_has_stride(const struct data_insn *insn)

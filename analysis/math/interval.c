@@ -26,14 +26,19 @@ struct interval interval_count(uint64_t k, double period)
 }
 
 /* Wilson 1927: right near 0 and 1, too. */
-struct interval interval_share(double k, double n)
+struct interval interval_share_at(double k, double n, double z)
 {
-	const double p = k / n, z2n = Z * Z / n;
+	const double p = k / n, z2n = z * z / n;
 	const double middle = (p + z2n / 2) / (1 + z2n);
-	const double half = Z * sqrt(p * (1 - p) / n + z2n / (4 * n)) / (1 + z2n);
+	const double half = z * sqrt(p * (1 - p) / n + z2n / (4 * n)) / (1 + z2n);
 
 	if (!(n > 0))
 		return (struct interval){ NAN, 0, 1 };
 	return (struct interval){ p, k > 0 ? fmax(middle - half, 0) : 0,
 				  k < n ? fmin(middle + half, 1) : 1 };
+}
+
+struct interval interval_share(double k, double n)
+{
+	return interval_share_at(k, n, Z);
 }

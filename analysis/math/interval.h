@@ -23,4 +23,7 @@ struct interval interval_count(uint64_t k, double period);
 /* The share k of n; both may be fractions. { NAN, 0, 1 } if n is 0. */
 struct interval interval_share(double k, double n);
 
+/* The same with z standard deviations to each side: 1.645 for 90 %. */
+struct interval interval_share_at(double k, double n, double z);
+
 #endif

@@ -22,8 +22,12 @@
  * for each window. If the windows have more straight lines, only every k-th window is
  * used.
  */
-#define BRANCH_HISTORY_RUNS   (1u << 20)
-#define BRANCH_HISTORY_EVENTS 4096 /* of one branch; if there are more: the same */
+#define BRANCH_HISTORY_RUNS (1u << 20)
+/*
+ * Executions of a branch. If there are more, only every k-th window is used, and at
+ * most twice as many executions.
+ */
+#define BRANCH_HISTORY_EVENTS 4096
 
 /* Taken jumps before the branch; then the iterations of its loop. */
 #define BRANCH_HISTORY_LENGTHS                      \

@@ -25,6 +25,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/math/unseen.h"
+
 #define CLASSES 16 /* outcomes that are told apart; the last one is all others */
 #define NONE    CLASSES
 
@@ -44,16 +46,15 @@
 #define MANY_PATHS    10.0  /* it knows hardly any */
 #define SURE          0.002 /* a lower end below this is 0 */
 
-/* What other windows predict for one execution, from one history. */
-struct guess {
-	uint8_t class; /* NONE: this history was not seen, or says nothing */
-};
-
 struct study {
 	const struct branch_event *event;
 	size_t nr;
 	uint8_t *class;
-	struct guess *guess[BRANCH_HISTORY_NR];
+	/*
+	 * By kind of history: the class that other windows predict for an execution;
+	 * NONE: this history was not seen, or says nothing.
+	 */
+	uint8_t *guess[BRANCH_HISTORY_NR];
 	double distinct[BRANCH_HISTORY_NR]; /* histories that there are, about */
 	int nr_kinds; /* of history; 1 if the outcome is always the same */
 };
@@ -145,7 +146,7 @@ static int by_context(const void *va, const void *vb)
 
 /* Guesses for the executions v[0 … nr), which have the same history. */
 static void guess_group(struct study *s, const struct sorted *v, size_t nr,
-			struct guess *guess)
+			uint8_t *guess)
 {
 	struct tally all = { 0 };
 
@@ -157,14 +158,14 @@ static void guess_group(struct study *s, const struct sorted *v, size_t nr,
 	for (size_t i = 0, next; i < nr; i = next) {
 		const uint32_t window = s->event[v[i].event].window;
 		struct tally own = { 0 };
-		struct guess g;
+		uint8_t class;
 
 		for (next = i; next < nr && s->event[v[next].event].window == window;
 		     next++)
 			own.n[s->class[v[next].event]] += 1;
-		g.class = most_frequent(&all, &own);
+		class = most_frequent(&all, &own);
 		for (size_t k = i; k < next; k++)
-			guess[v[k].event] = g;
+			guess[v[k].event] = class;
 	}
 }
 
@@ -178,7 +179,7 @@ static int guess_all(struct study *s, int kind, struct arena *arena)
 	if (!v || !s->guess[kind])
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr; i++) {
-		s->guess[kind][i].class = NONE;
+		s->guess[kind][i] = NONE;
 		if (s->event[i].context[kind])
 			v[nr++] = (struct sorted){ s->event[i].context[kind],
 						   (uint32_t)i };
@@ -194,8 +195,7 @@ static int guess_all(struct study *s, int kind, struct arena *arena)
 		once += times == 1;
 		twice += times == 2;
 	}
-	/* Those that were not seen: Chao 1984, corrected for bias. */
-	s->distinct[kind] += once * (once - 1) / (2 * (twice + 1));
+	s->distinct[kind] += unseen_kinds(once, twice);
 	return 0;
 }
 
@@ -203,8 +203,8 @@ static int guess_all(struct study *s, int kind, struct arena *arena)
 static bool is_wrong(const struct study *s, size_t i, int kind)
 {
 	for (int k = kind; k >= 0; k--) {
-		if (s->guess[k][i].class != NONE)
-			return s->guess[k][i].class != s->class[i];
+		if (s->guess[k][i] != NONE)
+			return s->guess[k][i] != s->class[i];
 	}
 	return true;
 }
@@ -257,11 +257,11 @@ static struct errors find_errors(const struct study *s, int kind)
 		const struct branch_event *e = &s->event[i];
 
 		out.executions += e->context[kind] ? e->copies : 0;
-		if (s->guess[kind][i].class == NONE)
+		if (s->guess[kind][i] == NONE)
 			continue;
 		out.seen += e->copies;
 		seen += e->weight;
-		out.seen_share += e->weight * (s->guess[kind][i].class != s->class[i]);
+		out.seen_share += e->weight * (s->guess[kind][i] != s->class[i]);
 	}
 	out.seen_share = seen > 0 ? out.seen_share / seen : 1;
 	out.deviation = all > 0 ? sqrt(squares) / all : 0;

@@ -22,13 +22,12 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/search.h"
 #include "db/profile/accesses_private.h"
 
-#define WHOLE   (UINT64_C(1) << ACCESSES_HASH_BITS) /* all hashes are below it */
-#define THREADS 254                                 /* numbers of threads, from 1 on */
-/* Places whose last touch is known; more only come from instructions that were left
- * out. */
-#define MOST_TOUCHES (8 * ACCESSES_SAMPLE)
+#define WHOLE        (UINT64_C(1) << ACCESSES_HASH_BITS) /* all hashes are below it */
+#define THREADS      254                   /* numbers of threads, from 1 on */
+#define MOST_TOUCHES (8 * ACCESSES_SAMPLE) /* places whose last touch is known */
 
 static const unsigned int bits_of[] = {
 	[ACCESSES_LINES] = ACCESSES_LINE_BITS,
@@ -75,7 +74,7 @@ void accesses_free(struct accesses *set)
 	free(set);
 }
 
-static int compare(const struct accesses_insn *a, uint32_t image, uint64_t offset)
+int accesses_compare(const struct accesses_insn *a, uint32_t image, uint64_t offset)
 {
 	if (a->image != image)
 		return a->image < image ? -1 : 1;
@@ -85,17 +84,7 @@ static int compare(const struct accesses_insn *a, uint32_t image, uint64_t offse
 /* Where an instruction is, or belongs. */
 static size_t position_of(const struct accesses *set, uint32_t image, uint64_t offset)
 {
-	size_t low = 0, high = set->nr;
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (compare(set->insn[mid], image, offset) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SEARCH(i, set->nr, accesses_compare(set->insn[i], image, offset) >= 0);
 }
 
 /* The instruction, which is added if it is new; NULL when out of memory. */
@@ -105,7 +94,7 @@ static struct accesses_insn *insn_at(struct accesses *set, uint32_t image,
 	const size_t at = position_of(set, image, offset);
 	struct accesses_insn *insn;
 
-	if (at < set->nr && !compare(set->insn[at], image, offset))
+	if (at < set->nr && !accesses_compare(set->insn[at], image, offset))
 		return set->insn[at];
 	insn = calloc(1, sizeof(*insn));
 	if (!insn || GROW(set->insn, set->nr)) {
@@ -221,37 +210,23 @@ static void keep_bounds(struct accesses *set)
 		lower_bound(set, g);
 }
 
-static int compare_places(const struct accesses_place *a,
-			  const struct accesses_place *b)
+int accesses_compare_places(const void *va, const void *vb)
 {
+	const struct accesses_place *a = va, *b = vb;
+
 	if (a->hash != b->hash)
 		return a->hash < b->hash ? -1 : 1;
 	return (a->number > b->number) - (a->number < b->number);
-}
-
-static uint32_t place_position(const struct accesses_reuse *r,
-			       const struct accesses_place *p)
-{
-	uint32_t low = 0, high = r->nr_places;
-
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-
-		if (compare_places(&r->place[mid], p) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
 }
 
 static int add_place(struct accesses *set, struct accesses_insn *insn, int g,
 		     const struct accesses_place *p)
 {
 	struct accesses_reuse *r = &insn->reuse[g];
-	const uint32_t at = place_position(r, p);
+	const size_t at =
+		SEARCH(i, r->nr_places, accesses_compare_places(&r->place[i], p) >= 0);
 
-	if (at < r->nr_places && !compare_places(&r->place[at], p)) {
+	if (at < r->nr_places && !accesses_compare_places(&r->place[at], p)) {
 		r->place[at].n += p->n;
 		if (r->place[at].thread != p->thread)
 			r->place[at].thread = ACCESSES_SHARED;
@@ -274,18 +249,9 @@ static size_t touch_position(const struct accesses *set, int g, uint32_t hash,
 			     uint32_t number)
 {
 	const struct accesses_touch *t = set->touch[g];
-	size_t low = 0, high = set->nr_touches[g];
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (t[mid].hash < hash ||
-		    (t[mid].hash == hash && t[mid].number < number))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SEARCH(i, set->nr_touches[g],
+		      t[i].hash > hash || (t[i].hash == hash && t[i].number >= number));
 }
 
 /*
@@ -546,16 +512,19 @@ static uint64_t places_taken(const struct accesses_reuse *r)
 	return n;
 }
 
-/* As accesses_bound(), but with the last place of a bottom-k sketch. */
+/*
+ * Of an instruction the set has all places whose hash is below this. with_last: also
+ * the last place of a bottom-k sketch.
+ */
 static uint64_t complete_below(const struct accesses *set,
-			       const struct accesses_insn *insn, int g)
+			       const struct accesses_insn *insn, int g, bool with_last)
 {
 	const struct accesses_reuse *r = &insn->reuse[g];
 
 	if (places_taken(r) == r->first)
 		return WHOLE;
 	if (r->nr_places && r->place[r->nr_places - 1].hash >= set->bound[g])
-		return (uint64_t)r->place[r->nr_places - 1].hash + 1;
+		return (uint64_t)r->place[r->nr_places - 1].hash + with_last;
 	return set->bound[g];
 }
 
@@ -565,8 +534,8 @@ static int merge_insn(struct accesses *set, struct accesses_insn *to,
 	int err = 0;
 
 	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++) {
-		const uint64_t a = complete_below(set, to, g),
-			       b = complete_below(of, from, g);
+		const uint64_t a = complete_below(set, to, g, true),
+			       b = complete_below(of, from, g, true);
 
 		err = merge_places(set, to, from, g);
 		drop_partial(set, to, g, a < b ? a : b);
@@ -648,11 +617,5 @@ const struct accesses_insn *const *accesses_insns(const struct accesses *set,
 uint64_t accesses_bound(const struct accesses *set, const struct accesses_insn *insn,
 			enum accesses_granule granule)
 {
-	const struct accesses_reuse *r = &insn->reuse[granule];
-
-	if (places_taken(r) == r->first)
-		return WHOLE;
-	if (r->nr_places && r->place[r->nr_places - 1].hash >= set->bound[granule])
-		return r->place[r->nr_places - 1].hash;
-	return set->bound[granule];
+	return complete_below(set, insn, granule, false);
 }

@@ -5,17 +5,20 @@
  * A window (windows.h) may tell which addresses its loads and stores touched. A set
  * sums that up per instruction, for the windows that began in one image:
  *
- * - how long ago its line and its page were touched before, by any instruction, counted
- *   in accesses of the window. If the window did not see that, it was a first touch,
- * and only a lower bound is known. So these are censored data, as of lifetimes.
- * - which lines and pages its first touches touched. Of these the set has a sample:
- * those whose hash is low. It is the same sample for each instruction, so that one line
- * is found at all instructions that touched it; and it is a simple random sample, so
- * that the number of different lines can be estimated from how often they came again.
- * - for the first touches of this sample, how many accesses the set has seen since a
- *   window before touched the place. Windows are far apart, but they thin out the
- * accesses and the touches alike: so a rate of touches per access is the same.
- * - the distance from its address at its execution before, in the same window.
+ * - How long ago its line and its page were touched before, by any instruction,
+ *   counted in accesses of the window. If the window did not see that, it was a
+ *   first touch, and only a lower bound is known: these are censored data, as in
+ *   studies of lifetimes.
+ * - Which lines and pages its first touches touched. The set has a sample of them:
+ *   those whose hash is low. The sample is the same for each instruction, so a line
+ *   is found at all instructions that touched it. And it is a simple random sample,
+ *   so the number of different lines can be estimated from how often they came
+ *   again.
+ * - For the first touches of this sample, how many accesses the set has seen since
+ *   a window before touched the place. Windows are far apart, and show the same
+ *   small part of the accesses and of the touches. So the number of touches per
+ *   access is right.
+ * - The distance from its address at its execution before, in the same window.
  *
  * Only the low 32 bits of addresses are known: two lines that are 4 GB apart count as
  * one.
@@ -137,6 +140,12 @@ size_t accesses_memory(const struct accesses *set);    /* bytes */
  */
 const struct accesses_insn *const *accesses_insns(const struct accesses *set,
 						  size_t *nr);
+
+/*
+ * The order of accesses_insns(): below, at or above 0 if the instruction is before, at
+ * or behind this place.
+ */
+int accesses_compare(const struct accesses_insn *a, uint32_t image, uint64_t offset);
 
 /*
  * The sample has all places of an instruction whose hash is less than its bound, and no

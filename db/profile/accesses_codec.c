@@ -51,14 +51,6 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int by_hash(const void *a, const void *b)
-{
-	const struct accesses_place *x = a, *y = b;
-
-	return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash)
-				  : by_number(a, b);
-}
-
 static void put_counts(const uint64_t *n, struct buf *out)
 {
 	for (int i = 0; i < ACCESSES_AGES; i++)
@@ -271,7 +263,7 @@ static void get_places(struct accesses_reader *r, struct accesses_reuse *reuse, 
 	reuse->nr_places = (uint32_t)nr;
 	r->set->nr_places[g] += nr;
 	check_places(r, reuse, g);
-	qsort(reuse->place, nr, sizeof(*reuse->place), by_hash);
+	qsort(reuse->place, nr, sizeof(*reuse->place), accesses_compare_places);
 }
 
 static void get_insn(struct accesses_reader *r, struct accesses_insn *insn)

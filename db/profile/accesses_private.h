@@ -31,6 +31,9 @@ struct accesses {
 /* Appends nr instructions without contents to an empty set. 0 or -ENOMEM. */
 int accesses_add_empty(struct accesses *set, size_t nr);
 
+/* For qsort() of struct accesses_place: by hash, then by number. */
+int accesses_compare_places(const void *a, const void *b);
+
 /* The room of an array of nr elements that base/grow.h's GROW() can extend. */
 size_t accesses_room(size_t nr);
 
