@@ -17,6 +17,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/jsontext.h"
+#include "db/clickhouse/storeurl.h"
 
 /* Lists of options: words with spaces around them; a flag has "!" before its name. */
 #define EPOCHS " epoch !local host platform cluster release machine "
@@ -102,8 +103,7 @@ bool api_has_store(const struct text_list *dbs)
 	bool has = false;
 
 	for (int i = 0; i < dbs->nr; i++)
-		has |= !strncmp(dbs->item[i], "clickhouse://", 13) ||
-		       !strncmp(dbs->item[i], "clickhouses://", 14);
+		has |= storeurl_is(dbs->item[i]);
 	return has;
 }
 

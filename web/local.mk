@@ -41,7 +41,7 @@ web_libweb_a_SOURCES = $(WEB_SOURCES)
 nodist_web_libweb_a_SOURCES = web/assets.c
 web_cpi_web_CFLAGS = $(web_libweb_a_CFLAGS)
 web_cpi_web_SOURCES = web/main.c
-web_cpi_web_LDADD = web/libweb.a db/libdb.a base/libbase.a $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) -lcrypt \
+web_cpi_web_LDADD = web/libweb.a db/libstore.a db/libdb.a base/libbase.a $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) -lcrypt \
 	$(ZLIB_LIBS) $(NETTLE_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS)
 
 # Only for those who enable it: systemctl enable --now cpi-web.socket.

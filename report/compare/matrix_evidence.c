@@ -42,10 +42,8 @@ static void put_row(const struct matrix_sums *s, struct evidence_row *out)
 static double time_in(const struct evidence *e, const struct matrix_sums *s, int mode,
 		      bool departs)
 {
-	const struct evidence_use use = { mode, departs };
-
-	return s->random[mode] * evidence_factor(e, 0, use) +
-	       s->ticks[mode] * evidence_factor(e, e->ticks, use);
+	return evidence_time(e, (struct evidence_use){ mode, departs }, s->random[mode],
+			     s->ticks[mode]);
 }
 
 static double time_of(const struct evidence *e, const struct matrix_sums *s,

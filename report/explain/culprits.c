@@ -81,38 +81,37 @@ static const char *pattern_of(const struct mispredicts *m)
 	return "";
 }
 
+/* The likeliest instruction with a reason; NULL if none is known. */
+static const struct culprit *likeliest(const struct stall *s, enum blame_reason reason)
+{
+	for (int i = 0; i < s->nr; i++) {
+		if (s->culprit[i].reason == reason && s->culprit[i].insn >= 0)
+			return &s->culprit[i];
+	}
+	return NULL;
+}
+
 /* What windows say of the likeliest jump. */
 static void put_mispredicts(const struct explained *e, const struct stall *s,
 			    struct buf *out)
 {
-	for (int i = 0; i < s->nr; i++) {
-		const int insn = s->culprit[i].insn;
-		const struct mispredicts *m = e->mispredicts;
+	const struct culprit *c = likeliest(s, BLAME_MISPREDICT);
+	const struct mispredicts *m =
+		c && e->mispredicts ? &e->mispredicts[c->insn] : NULL;
 
-		if (s->culprit[i].reason != BLAME_MISPREDICT || insn < 0)
-			continue;
-		if (m && m[insn].executions)
-			buf_printf(out, ", mispredicts %.0f to %.0f %%%s",
-				   100 * m[insn].low, 100 * m[insn].high,
-				   pattern_of(&m[insn]));
-		return;
-	}
+	if (m && m->executions)
+		buf_printf(out, ", mispredicts %.0f to %.0f %%%s", 100 * m->low,
+			   100 * m->high, pattern_of(m));
 }
 
 /* What windows say of the likeliest load or store. */
 static void put_data(const struct explained *e, const struct stall *s,
 		     enum blame_reason reason, struct buf *out)
 {
-	for (int i = 0; i < s->nr; i++) {
-		const struct culprit *c = &s->culprit[i];
+	const struct culprit *c = likeliest(s, reason);
 
-		if (c->reason != reason || c->insn < 0)
-			continue;
-		if (e->data && e->data[c->insn])
-			data_put_text(e->data[c->insn], reason == BLAME_DTLB, c->chases,
-				      out);
-		return;
-	}
+	if (c && e->data && e->data[c->insn])
+		data_put_text(e->data[c->insn], reason == BLAME_DTLB, c->chases, out);
 }
 
 static void put_reason(const struct cfg *cfg, const struct stall *s,

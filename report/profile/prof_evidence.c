@@ -72,25 +72,19 @@ static size_t make_groups(struct prof *p, struct evidence_row *rows, size_t *gro
 	return p->nr_rows ? nr + 1 : 0;
 }
 
-static double time_in(const struct prof *p, const struct prof_row *r,
-		      enum evidence_mode mode, double random_ns, double ticks_ns)
-{
-	const struct evidence_use use = { mode, r->departs };
-	const struct evidence *e = &p->evidence;
-
-	return random_ns * evidence_factor(e, 0, use) +
-	       ticks_ns * evidence_factor(e, e->ticks, use);
-}
-
 static double time_of(const struct prof *p, const struct prof_row *r)
 {
 	const double random = r->tally[0].weight;
 
 	if (r->kind == ROW_IDLE)
 		return random;
-	return time_in(p, r, EVIDENCE_KERNEL, r->kernel_ns, r->kernel_ticks_ns) +
-	       time_in(p, r, EVIDENCE_USER, random - r->kernel_ns,
-		       ticks_of(p, r) - r->kernel_ticks_ns);
+	return evidence_time(&p->evidence,
+			     (struct evidence_use){ EVIDENCE_KERNEL, r->departs },
+			     r->kernel_ns, r->kernel_ticks_ns) +
+	       evidence_time(&p->evidence,
+			     (struct evidence_use){ EVIDENCE_USER, r->departs },
+			     random - r->kernel_ns,
+			     ticks_of(p, r) - r->kernel_ticks_ns);
 }
 
 static void take_time(struct prof *p, struct prof_row *r)

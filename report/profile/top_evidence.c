@@ -107,8 +107,8 @@ static int put_row(const struct evidence *e, struct summed_row *r, enum top_by b
 	for (int mode = 0; mode < NR_EVIDENCE_MODES; mode++) {
 		const struct evidence_use use = { mode, r->all.departs };
 
-		ns += r->look[mode].random_ns * evidence_factor(e, 0, use) +
-		      r->look[mode].ticks_ns * evidence_factor(e, e->ticks, use);
+		ns += evidence_time(e, use, r->look[mode].random_ns,
+				    r->look[mode].ticks_ns);
 		r->look[mode] = (struct combine_row){ 0 };
 	}
 	if (!(ns > 0))

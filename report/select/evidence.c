@@ -111,3 +111,10 @@ double evidence_factor(const struct evidence *e, size_t event, struct evidence_u
 		return event ? 0 : 1;
 	return event ? f->ticks : f->random;
 }
+
+double evidence_time(const struct evidence *e, struct evidence_use use,
+		     double random_ns, double ticks_ns)
+{
+	return random_ns * evidence_factor(e, 0, use) +
+	       ticks_ns * evidence_factor(e, e->ticks, use);
+}

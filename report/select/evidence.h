@@ -72,4 +72,8 @@ bool evidence_counts(const struct evidence *e, size_t event);
 /* Returns the factor for the weights of the event's samples in a row's time. */
 double evidence_factor(const struct evidence *e, size_t event, struct evidence_use use);
 
+/* Returns a row's time in one mode, from its time by both kinds of samples. */
+double evidence_time(const struct evidence *e, struct evidence_use use,
+		     double random_ns, double ticks_ns);
+
 #endif

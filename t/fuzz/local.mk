@@ -215,7 +215,7 @@ t_fuzz_fuzz_translate_LDADD = $(FUZZED) $(ZYDIS_LIBS)
 
 # The library of the page's server may be missing, so these sources are named.
 check_PROGRAMS += t/fuzz/fuzz_request
-t_fuzz_fuzz_request_SOURCES = t/fuzz/fuzz_request.c web/api.c web/header.c web/target.c $(FUZZ_MAIN)
+t_fuzz_fuzz_request_SOURCES = t/fuzz/fuzz_request.c web/api.c web/header.c web/target.c db/clickhouse/storeurl.c $(FUZZ_MAIN)
 t_fuzz_fuzz_request_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_request_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_request_LDADD = $(FUZZED) $(NETTLE_LIBS)

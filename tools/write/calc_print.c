@@ -45,8 +45,8 @@ static void put_bubble(struct table *t, const struct explained *e, int insn,
 		e->freq->block_range[cfg_block_at(e->cfg, e->raw[insn].offset)];
 	const char *colour = s->dynamic ? TERM_YELLOW : NULL;
 	struct buf b = { 0 };
-	const char *line;
 	size_t legend;
+	char *rest;
 
 	buf_puts(&b, "    ");
 	culprits_put_letters(s, &b);
@@ -65,11 +65,9 @@ static void put_bubble(struct table *t, const struct explained *e, int insn,
 	}
 	buf_putc(&b, ')');
 	buf_putc(&b, '\0');
-	for (size_t i = 0; i < b.len; i++)
-		b.data[i] = b.data[i] == '\n' ? '\0' : b.data[i];
-	for (line = buf_str(&b); !b.err && line < b.data + b.len;
-	     line += strlen(line) + 1)
-		table_line(t, colour, line);
+	rest = b.err ? NULL : b.data;
+	while (rest)
+		table_line(t, colour, strsep(&rest, "\n"));
 	buf_fini(&b);
 }
 
