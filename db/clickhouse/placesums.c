@@ -77,9 +77,8 @@ static int read_places(struct ch_store *s, const char *within, struct places *p)
 	buf_printf(&sql,
 		   "SELECT image, offset, clock, stream, sum(n) FROM (SELECT %s image,"
 		   " stream, offset, n FROM profile WHERE counter = 0 AND context = 0"
-		   " AND%s AND (host, at, nr) GLOBAL IN (SELECT host, at, nr FROM "
-		   "epoch WHERE"
-		   "%s AND" DAYSUMS_VALID ")) AS p",
+		   " AND%s AND (host, at, nr) GLOBAL IN (SELECT host, at, nr"
+		   " FROM epoch WHERE%s AND" DAYSUMS_VALID ")) AS p",
 		   clocks ? "host, at, nr," : "toUInt64(0) AS clock,", within, within);
 	if (clocks)
 		buf_printf(&sql,

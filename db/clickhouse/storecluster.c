@@ -75,6 +75,18 @@ void storecluster_put_parts(const struct ch_store *s, const char *table,
 
 /* ---- which cluster ---- */
 
+/* Asks a question, and frees it. Returns as ch_store_admin_query(). */
+static int ask(struct ch_store *s, struct buf *sql, const char *types, rowbinary_fn fn,
+	       void *ctx)
+{
+	int err = sql->err ? sql->err
+			   : ch_store_admin_query(s, buf_str(sql), types, MAX_ANSWER,
+						  fn, ctx);
+
+	buf_fini(sql);
+	return err;
+}
+
 static bool is_name(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -131,10 +143,7 @@ static int ask_replicas(struct ch_store *s, struct ch_cluster *c)
 		       " WHERE database = ");
 	ch_put_literal(&sql, ch_store_database(s));
 	buf_puts(&sql, " AND table IN ('epoch', '" PROBE LOCAL "') FORMAT RowBinary");
-	err = sql.err ? sql.err
-		      : ch_store_admin_query(s, buf_str(&sql), "s8", MAX_ANSWER,
-					     note_replicas, c);
-	buf_fini(&sql);
+	err = ask(s, &sql, "s8", note_replicas, c);
 	if (!err && (!c->servers || !c->replicas)) {
 		log_err("fleet: the server does not know how many replicas the tables "
 			"have: does it reach the keeper?");
@@ -153,10 +162,7 @@ int storecluster_find(struct ch_store *s)
 	ch_put_literal(&sql, ch_store_database(s));
 	buf_puts(&sql, " AND name = '" PROBE "' AND engine = 'Distributed'"
 		       " FORMAT RowBinary");
-	err = sql.err ? sql.err
-		      : ch_store_admin_query(s, buf_str(&sql), "s", MAX_ANSWER,
-					     note_engine, &c);
-	buf_fini(&sql);
+	err = ask(s, &sql, "s", note_engine, &c);
 	if (!err && *c.name)
 		err = ask_replicas(s, &c);
 	if (!err)
@@ -190,10 +196,7 @@ static int ask_shape(struct ch_store *s, const char *name, struct shape *h)
 		       " count() AS c FROM system.clusters WHERE cluster = ");
 	ch_put_literal(&sql, name);
 	buf_puts(&sql, " GROUP BY shard_num) AS a FORMAT RowBinary");
-	err = sql.err ? sql.err
-		      : ch_store_admin_query(s, buf_str(&sql), "8888", MAX_ANSWER,
-					     note_shape, h);
-	buf_fini(&sql);
+	err = ask(s, &sql, "8888", note_shape, h);
 	if (err || !h->servers)
 		return err;
 	return ch_store_admin_query(
@@ -368,17 +371,12 @@ static int change_at(struct ch_store *s, int host, const char *sql, struct texts
 static int count_shards(struct ch_store *s, uint64_t *nr)
 {
 	struct buf sql = { 0 };
-	int err;
 
 	buf_printf(&sql,
 		   "SELECT uniqExact(shard_num) FROM system.clusters WHERE cluster ="
 		   " '%s' FORMAT RowBinary",
 		   ch_store_cluster(s)->name);
-	err = sql.err ? sql.err
-		      : ch_store_admin_query(s, buf_str(&sql), "8", MAX_ANSWER,
-					     rowbinary_take_number, nr);
-	buf_fini(&sql);
-	return err;
+	return ask(s, &sql, "8", rowbinary_take_number, nr);
 }
 
 /*

@@ -21,9 +21,8 @@ int storeschema_init(struct ch_store *s, const char *cluster, unsigned int *befo
 
 /*
  * Checks that the store has the version of this program, and finds out whether it is on
- * a cluster. Returns 0; -ENOENT if it has
- * no tables or an older version ("cpi fleet init" creates or upgrades them);
- * -CPI_EVERSION for a newer version; logged.
+ * a cluster. Returns 0; -ENOENT if it has no tables or an older version ("cpi fleet
+ * init" creates or upgrades them); -CPI_EVERSION for a newer version; logged.
  */
 int storeschema_check(struct ch_store *s);
 

@@ -208,9 +208,9 @@ static int read_streams(struct asking *a)
 		   " running FROM (SELECT stream AS id, sum(stored) AS stored,"
 		   " uniqExact(host) AS hosts, sum(enabled_ns) AS enabled,"
 		   " sum(running_ns) AS running"
-		   " FROM tally WHERE kind = 0 AND (host, at, nr) GLOBAL IN (SELECT "
-		   "host, at,"
-		   " nr%s)%s GROUP BY stream) AS t ANY INNER JOIN (SELECT id, event,"
+		   " FROM tally WHERE kind = 0 AND (host, at, nr) GLOBAL IN"
+		   " (SELECT host, at, nr%s)%s GROUP BY stream) AS t ANY INNER JOIN "
+		   "(SELECT id, event,"
 		   " unit, mean_period FROM stream WHERE %s)"
 		   " AS s USING id ORDER BY id FORMAT RowBinary",
 		   buf_str(&a->epochs), buf_str(&a->at),
