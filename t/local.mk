@@ -181,14 +181,14 @@ t_accuracy_steps_SOURCES = t/accuracy/steps.c
 t_accuracy_steps_CFLAGS = $(AM_CFLAGS)
 t_accuracy_steps_LDADD = $(t_accuracy_freq_dump_LDADD)
 EXTRA_DIST += t/accuracy/collect.py t/accuracy/culprits t/accuracy/landing \
-	t/accuracy/overlap.py t/accuracy/programs.py t/accuracy/run
+	t/accuracy/overlap.py t/accuracy/programs.py t/accuracy/ranks.py t/accuracy/run
 dist_check_SCRIPTS += t/0330-freq-accuracy.t
 LONG_TESTS += t/0330-freq-accuracy.t
 # Which loads miss: t/accuracy/data.
-check_PROGRAMS += t/accuracy/data_truth t/accuracy/data_program
-t_accuracy_data_truth_SOURCES = t/accuracy/data_truth.c
-t_accuracy_data_truth_CFLAGS = $(AM_CFLAGS)
-t_accuracy_data_truth_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a $(ZSTD_LIBS) -lm
+check_PROGRAMS += t/accuracy/data_measure t/accuracy/data_program
+t_accuracy_data_measure_SOURCES = t/accuracy/data_measure.c
+t_accuracy_data_measure_CFLAGS = $(AM_CFLAGS)
+t_accuracy_data_measure_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a $(ZSTD_LIBS) -lm
 t_accuracy_data_program_SOURCES = t/accuracy/data_program.c
 t_accuracy_data_program_CFLAGS = $(AM_CFLAGS) -O1
 EXTRA_DIST += t/accuracy/data

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * data_truth.c - misses of each instruction, simulated, beside the model's
+ * data_measure.c - misses of each instruction, simulated, beside the model's
  *
  * Reads a trace as valgrind's lackey writes it with --trace-mem=yes. Simulates caches
  * and TLBs, set-associative with replacement of the least recently used, for all
@@ -8,7 +8,7 @@
  * these alone. Prints for each instruction its executions, and per level the misses,
  * the model's share and its interval.
  *
- * usage: data_truth GAP SEED < TRACE
+ * usage: data_measure GAP SEED < TRACE
  * GAP: instructions between windows, in the mean
  */
 #include "config.h"
@@ -59,7 +59,7 @@ struct simulation {
 
 static void fail(const char *what)
 {
-	fprintf(stderr, "data_truth: %s\n", what);
+	fprintf(stderr, "data_measure: %s\n", what);
 	exit(1);
 }
 
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 	struct arena arena;
 
 	if (argc != 3)
-		fail("usage: data_truth GAP SEED < TRACE");
+		fail("usage: data_measure GAP SEED < TRACE");
 	s.gap = strtod(argv[1], NULL);
 	s.random = strtoull(argv[2], NULL, 0);
 	s.wait = (uint64_t)(draw(&s) * s.gap);
