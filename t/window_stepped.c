@@ -8,8 +8,9 @@
  * sends the thread that was followed a signal, at which STEPPER (t/stepper.c), which
  * is preloaded there, steps through the very same instructions. Processes and code come
  * as they do in the daemon. The data that windows tell of are compared with those that
- * the instructions touch, decoded from the registers before each step. Prints a line;
- * exits with 1 when a window is wrong.
+ * the instructions touch, decoded from the registers before each step. Prints a line,
+ * and before it where the first windows of full length start; exits with 1 when a window
+ * is wrong.
  */
 #include "config.h"
 
@@ -46,6 +47,7 @@
 #define RING_BYTES (4u << 20)
 #define ROUND_NS   (20 * NSEC_PER_MSEC)
 #define LATE_NS    NSEC_PER_SEC /* of a signal, which its thread has to run for */
+#define NR_FULL    20 /* windows of full length of which the start is printed */
 
 /* A window; nr is 0 where it has no instruction, or was not walked. */
 struct seen {
@@ -387,6 +389,18 @@ static void compare_data(const struct stepped_trace *t, const struct seen *s,
 	}
 }
 
+static void print_full(const struct run *r)
+{
+	int nr = 0;
+
+	for (size_t i = 0; i < r->nr_seen && nr < NR_FULL; i++) {
+		if (r->seen[i].nr && r->seen[i].end == CPI_WINDOW_LENGTH) {
+			printf("\nfull: %#lx", r->seen[i].walk.start);
+			nr++;
+		}
+	}
+}
+
 static int compare(const struct run *r, const char *name)
 {
 	unsigned long exact = 0, wrong = 0, cut = 0, sum = 0, nr_told = 0;
@@ -415,6 +429,7 @@ static int compare(const struct run *r, const char *name)
 		if (wrong++ < 3)
 			print_wrong(t, s);
 	}
+	print_full(r);
 	printf("\n%s: compared %lu wrong %lu cut %lu windows %zu unwalked %lu reach "
 	       "%.1f data %lu data-wrong %lu data-unknown %lu data-left-out %lu",
 	       name, exact + wrong, wrong, cut, r->nr_seen - r->nr_none - r->unwalked,

@@ -5,8 +5,8 @@
  * All of it at one address, and none as what was there: other jumps are taken, and what
  * follows them lies elsewhere. ./jit-PID.dump has it, as it was loaded; each third one
  * was loaded somewhere else and has moved there. Each eighth is told of by nobody. With
- * -n none is. Between two rounds it is written 1000 times and run at once, so that a
- * window meets code that it has itself written.
+ * -n none is. Prints the address first. Between two rounds it is written 1000 times and
+ * run at once, so that a window meets code that it has itself written.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -108,6 +108,8 @@ int main(int argc, char **argv)
 
 	if (area == MAP_FAILED || !rounds)
 		errx(1, "usage: rewritten [-n] MS ROUNDS");
+	printf("area: %p\n", (void *)area);
+	fflush(stdout);
 	f = silent ? NULL : jitdump_open(EM_X86_64);
 	for (int i = 0; i < rounds; i++) {
 		uint64_t end;
