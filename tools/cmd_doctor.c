@@ -50,6 +50,17 @@ static const char *const colors[] = {
 	[DOCTOR_FATAL] = TERM_RED,
 };
 
+static const char *how_to_start(const struct doctor *d)
+{
+	const bool has_unit = doctor_has_unit(d, "cpid.service");
+
+	if (!has_unit && !doctor_exists(d, "/usr/sbin/cpid") &&
+	    !doctor_exists(d, "/usr/local/sbin/cpid"))
+		return "install the package cpid";
+	return has_unit && doctor_has_systemd(d) ? "systemctl enable --now cpid"
+						 : "as root: cpid &";
+}
+
 static void check_daemon(struct doctor *d, const char *socket)
 {
 	struct buf reply = { 0 }, advice = { 0 };
@@ -65,7 +76,7 @@ static void check_daemon(struct doctor *d, const char *socket)
 	else if (client_is_absent(err))
 		doctor_add(d, "cpid", DOCTOR_NOTE, "no cpid runs",
 			   "Nothing is sampled. 'cpi record COMMAND' needs no cpid.",
-			   "systemctl enable --now cpid");
+			   how_to_start(d));
 	else
 		doctor_add(d, "cpid", DOCTOR_PROBLEM, "it does not answer",
 			   "It may hang, or this user may not ask it.",

@@ -115,9 +115,11 @@ static const struct {
 	      ALL_BUT_BTF "# CONFIG_DEBUG_INFO_BTF is not set\n" } },
 	  "kernel-options",
 	  DOCTOR_PROBLEM },
-	{ "6.1.0", { { 0 } }, "btf", DOCTOR_PROBLEM },
+	{ "6.1.0", { { 0 } }, "btf", DOCTOR_NOTE },
+	{ "6.1.0", { { LOCKDOWN, "[none]\n" } }, "btf", DOCTOR_PROBLEM },
 	{ "6.1.0", { { "/sys/kernel/btf/vmlinux", "x" } }, "btf", DOCTOR_OK },
-	{ "6.1.0", { { 0 } }, "paranoid", DOCTOR_FATAL },
+	{ "6.1.0", { { 0 } }, "paranoid", DOCTOR_NOTE },
+	{ "6.1.0", { { SYSCTL "osrelease", "6.1.0\n" } }, "paranoid", DOCTOR_FATAL },
 	{ "6.1.0",
 	  { { SYSCTL "perf_event_paranoid", "-1\n" } },
 	  "paranoid",
@@ -127,6 +129,11 @@ static const struct {
 	  { { SYSCTL "perf_event_paranoid", "3\n" } },
 	  "paranoid",
 	  DOCTOR_NOTE },
+	{ "6.1.0", { { 0 } }, "kernel-symbols", DOCTOR_NOTE },
+	{ "6.1.0",
+	  { { SYSCTL "osrelease", "6.1.0\n" } },
+	  "kernel-symbols",
+	  DOCTOR_PROBLEM },
 	{ "6.1.0",
 	  { { "/proc/kallsyms", "0000000000000000 A a\nffffffff81000000 T _text\n" } },
 	  "kernel-symbols",
@@ -184,6 +191,9 @@ static const struct {
 	  { { SYSCTL "perf_event_max_sample_rate", "250\n" } },
 	  "max-rate",
 	  DOCTOR_PROBLEM },
+	{ "6.1.0", { { 0 } }, "max-rate", DOCTOR_NOTE },
+	{ "6.1.0", { { 0 } }, "nmi-watchdog", DOCTOR_NOTE },
+	{ "6.1.0", { { SYSCTL "osrelease", "6.1.0\n" } }, "nmi-watchdog", DOCTOR_OK },
 	{ "6.1.0", { { SYSCTL "nmi_watchdog", "1\n" } }, "nmi-watchdog", DOCTOR_NOTE },
 	{ "6.1.0", { { SYSCTL "nmi_watchdog", "0\n" } }, "nmi-watchdog", DOCTOR_OK },
 	{ "6.1.0", { { 0 } }, "cgroups", DOCTOR_NOTE },
@@ -222,6 +232,31 @@ START_TEST(each_machine_has_its_finding)
 }
 END_TEST
 
+/* A remedy is one that this machine can do. */
+static const struct {
+	const char *file, *check, *fix;
+} remedies[] = {
+	{ "/sys/fs/cgroup/none", "cgroups", "mount -t cgroup2 cgroup2 /sys/fs/cgroup" },
+	{ "/sys/fs/cgroup/memory/tasks", "cgroups",
+	  "mount cgroup2 instead, at /sys/fs/cgroup" },
+	{ "/proc/none", "paranoid", "mount -t proc proc /proc" },
+	{ "/sys/none", "btf", "mount -t sysfs sysfs /sys" },
+};
+
+START_TEST(a_remedy_fits_the_machine)
+{
+	struct doctor d = { .root = root, .release = "6.1.0", .db = root };
+
+	make_root();
+	put_file(remedies[_i].file, "x");
+	doctor_check_kernel(&d);
+	doctor_check_limits(&d);
+	ck_assert_str_eq(find(&d, remedies[_i].check)->fix, remedies[_i].fix);
+	doctor_fini(&d);
+	remove_root();
+}
+END_TEST
+
 START_TEST(the_limit_is_compared_with_the_free_space)
 {
 	struct doctor d = { .root = root,
@@ -246,6 +281,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("doctor");
 
 	tcase_add_loop_test(tc, each_machine_has_its_finding, 0, NR(machines));
+	tcase_add_loop_test(tc, a_remedy_fits_the_machine, 0, NR(remedies));
 	tcase_add_test(tc, the_limit_is_compared_with_the_free_space);
 	suite_add_tcase(s, tc);
 	return s;

@@ -109,6 +109,41 @@ bool doctor_is_link(const struct doctor *d, const char *path)
 	return !lstat(file, &st) && S_ISLNK(st.st_mode);
 }
 
+bool doctor_has_sysctl(const struct doctor *d)
+{
+	return doctor_exists(d, "/proc/sys/kernel/osrelease");
+}
+
+bool doctor_has_systemd(const struct doctor *d)
+{
+	return doctor_exists(d, "/run/systemd/system");
+}
+
+bool doctor_has_unit(const struct doctor *d, const char *name)
+{
+	static const char *const folders[] = {
+		"/etc/systemd/system",
+		"/usr/local/lib/systemd/system",
+		"/usr/lib/systemd/system",
+		"/lib/systemd/system",
+	};
+	bool found = false;
+	char path[256];
+
+	for (size_t i = 0; !found && i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folders[i], name);
+		found = doctor_exists(d, path);
+	}
+	return found;
+}
+
+const char *doctor_gain_rights(void)
+{
+	return geteuid() ? "run 'cpi doctor' as root"
+			 : "add the capabilities of cpid(8), PRIVILEGES, to this "
+			   "container or service";
+}
+
 long doctor_number(const struct doctor *d, const char *path, long fallback)
 {
 	struct buf text = { 0 };

@@ -14,6 +14,9 @@
 
 #include "base/buf.h"
 
+#define DOCTOR_MOUNT_PROC "mount -t proc proc /proc"
+#define DOCTOR_MOUNT_SYS  "mount -t sysfs sysfs /sys"
+
 enum doctor_verdict {
 	DOCTOR_OK,
 	DOCTOR_NOTE,    /* worth knowing, or could not be found out */
@@ -73,6 +76,19 @@ bool doctor_exists(const struct doctor *d, const char *path);
 
 /* Whether ROOT/PATH is a symlink, whatever it leads to. */
 bool doctor_is_link(const struct doctor *d, const char *path);
+
+/* Whether settings of the kernel can be read: /proc may be missing, or hidden in part.
+ */
+bool doctor_has_sysctl(const struct doctor *d);
+
+/* Whether systemd runs this machine. */
+bool doctor_has_systemd(const struct doctor *d);
+
+/* Whether systemd has a unit of this name. */
+bool doctor_has_unit(const struct doctor *d, const char *name);
+
+/* What gives this process more rights. */
+const char *doctor_gain_rights(void);
 
 /* The number in ROOT/PATH, or fallback. */
 long doctor_number(const struct doctor *d, const char *path, long fallback);

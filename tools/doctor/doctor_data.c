@@ -60,8 +60,8 @@ static void check_space(struct doctor *d)
 			"The database may grow to the size that 'retain' allows. On a "
 			"full disk counts wait in memory, and are lost when that is "
 			"full.",
-			"make room, or set a smaller size: retain = "
-			"hourly:7d,daily:90d,size:500M");
+			"make room, or write 'retain = hourly:7d,daily:90d,size:500M' "
+			"into /etc/cpi/cpid.conf and run 'systemctl reload cpid'");
 }
 
 /* Whether the folder has anything in it. */
@@ -110,7 +110,11 @@ static void check_time(struct doctor *d)
 			d, "time", DOCTOR_NOTE, "no service keeps the clock right",
 			"Epochs have the times of this clock. A clock that jumps makes "
 			"gaps, and other machines' profiles do not line up.",
-			"start one: systemctl enable --now systemd-timesyncd");
+			doctor_has_systemd(d) &&
+					doctor_has_unit(d, "systemd-timesyncd.service")
+				? "systemctl enable --now systemd-timesyncd"
+				: "install and start a service, such as chrony; in a "
+				  "container or guest: on its host");
 	else
 		doctor_ok(d, "time", "the clock is synchronised");
 }

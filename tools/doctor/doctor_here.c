@@ -28,7 +28,13 @@ static void check_container(struct doctor *d)
 {
 	struct stat st;
 
-	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PID_NAMESPACE)
+	if (stat("/proc/self/ns/pid", &st))
+		doctor_add(
+			d, "container", DOCTOR_NOTE,
+			"unknown: there is no /proc/self/ns/pid",
+			"cpid looks up processes in /proc, and only by the host's ids.",
+			DOCTOR_MOUNT_PROC);
+	else if (st.st_ino != INITIAL_PID_NAMESPACE)
 		doctor_add(d, "container", DOCTOR_FATAL,
 			   "this is a container with its own process ids",
 			   "Samples name processes by the host's ids, which cannot be "
@@ -55,15 +61,19 @@ static void check_rights(struct doctor *d)
 
 	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++) {
 		if (!privileges_have(caps[i].cap))
-			buf_printf(&missing, " CAP_%s", caps[i].name);
+			buf_printf(&missing, "%s CAP_%s",
+				   missing.len ? ""
+					       : "this user may not run cpid; it lacks",
+				   caps[i].name);
 	}
 	if (!missing.len)
 		doctor_ok(d, "rights", "this user has what cpid needs");
 	else
-		doctor_add(d, "rights", DOCTOR_NOTE, "this user may not run cpid",
-			   "The checks below are of this user; cpid's service has more "
-			   "rights.",
-			   "run 'cpi doctor' as root");
+		doctor_add(
+			d, "rights", DOCTOR_NOTE, buf_str(&missing),
+			"All findings are those of this user. cpid's service has more "
+			"rights.",
+			doctor_gain_rights());
 	buf_fini(&missing);
 }
 
@@ -80,7 +90,7 @@ static void check_access(struct doctor *d)
 	doctor_add(d, "system-wide", geteuid() ? DOCTOR_NOTE : DOCTOR_FATAL,
 		   buf_str(&why),
 		   "The whole system can be sampled only with this access.",
-		   geteuid() ? "run it as root"
+		   geteuid() ? "run 'cpi doctor' as root"
 			     : "in a container: add CAP_PERFMON, and allow "
 			       "perf_event_open in its seccomp profile");
 	buf_fini(&why);
@@ -135,7 +145,7 @@ static void check_bpf(struct doctor *d)
 			"Without BPF each sample goes through a ring buffer, and there "
 			"are no ticks and no windows.",
 			can == 0 ? "boot a kernel with CONFIG_BPF_EVENTS=y"
-				 : "run 'cpi doctor' as root");
+				 : doctor_gain_rights());
 }
 #else
 static void check_bpf(struct doctor *d)
@@ -159,7 +169,7 @@ static void check_cost(struct doctor *d)
 			 "the cost of a sample cannot be measured: %s", err_str(err));
 		doctor_add(d, "cost", DOCTOR_NOTE, what,
 			   "cpid then assumes 12 us, and corrects that while it runs.",
-			   "run 'cpi doctor' as root");
+			   doctor_gain_rights());
 		return;
 	}
 	hz = calibrate_rate(BUDGET_AT_START * d->budget, cost_ns);
@@ -174,7 +184,8 @@ static void check_cost(struct doctor *d)
 			   "Interrupts are dear here, as on virtual machines without "
 			   "timers "
 			   "of their own. Ticks bring most of the samples then.",
-			   "allow more: budget = 1%");
+			   "write 'budget = 1%' into /etc/cpi/cpid.conf and run "
+			   "'systemctl reload cpid'");
 }
 
 void doctor_check_here(struct doctor *d)

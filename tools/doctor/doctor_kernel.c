@@ -181,7 +181,8 @@ static void check_options(struct doctor *d)
 			d, "kernel-options", DOCTOR_NOTE,
 			"unknown: neither /boot/config-VERSION nor /proc/config.gz is "
 			"there",
-			"The other checks tell what works.", "modprobe configs");
+			"The other checks tell what works.",
+			doctor_has_sysctl(d) ? "modprobe configs" : DOCTOR_MOUNT_PROC);
 		goto out;
 	}
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
@@ -208,6 +209,11 @@ static void check_btf(struct doctor *d)
 	if (doctor_exists(d, "/sys/kernel/btf/vmlinux"))
 		doctor_ok(d, "btf",
 			  "the kernel's types are in /sys/kernel/btf/vmlinux");
+	else if (!doctor_exists(d, "/sys/kernel"))
+		doctor_add(d, "btf", DOCTOR_NOTE, "unknown: /sys is not mounted",
+			   "The BPF collector needs the kernel's types, which are in "
+			   "/sys/kernel/btf.",
+			   DOCTOR_MOUNT_SYS);
 	else
 		doctor_add(
 			d, "btf", DOCTOR_PROBLEM, "there is no /sys/kernel/btf/vmlinux",

@@ -9,6 +9,29 @@
 
 #include "tools/doctor/doctor.h"
 
+#define MOUNT_CGROUP "mount -t cgroup2 cgroup2 /sys/fs/cgroup"
+
+/* Why a setting of the kernel has no value; verdict is that of a kernel without it. */
+static void add_missing(struct doctor *d, const char *check, const char *name,
+			enum doctor_verdict verdict)
+{
+	char what[128];
+
+	if (doctor_has_sysctl(d)) {
+		snprintf(what, sizeof(what), "there is no %s", name);
+		doctor_add(
+			d, check, verdict, what,
+			"This kernel has no perf events, from which all samples come.",
+			"boot a kernel with CONFIG_PERF_EVENTS");
+	} else {
+		snprintf(what, sizeof(what), "unknown: %s cannot be read", name);
+		doctor_add(d, check, DOCTOR_NOTE, what,
+			   "Settings of the kernel limit what can be sampled, and "
+			   "/proc/sys does not show them here.",
+			   DOCTOR_MOUNT_PROC);
+	}
+}
+
 static void check_paranoid(struct doctor *d)
 {
 	const long level = doctor_number(d, "/proc/sys/kernel/perf_event_paranoid", -2);
@@ -16,11 +39,7 @@ static void check_paranoid(struct doctor *d)
 
 	snprintf(what, sizeof(what), "kernel.perf_event_paranoid = %ld", level);
 	if (level == -2)
-		doctor_add(
-			d, "paranoid", DOCTOR_FATAL,
-			"there is no kernel.perf_event_paranoid",
-			"This kernel has no perf events, from which all samples come.",
-			"boot a kernel with CONFIG_PERF_EVENTS");
+		add_missing(d, "paranoid", "kernel.perf_event_paranoid", DOCTOR_FATAL);
 	else if (level > 2)
 		doctor_add(
 			d, "paranoid", DOCTOR_NOTE, what,
@@ -59,6 +78,15 @@ static void check_symbols(struct doctor *d)
 		doctor_ok(d, "kernel-symbols", "/proc/kallsyms shows addresses");
 		return;
 	}
+	if (!doctor_exists(d, "/proc/kallsyms")) {
+		doctor_add(d, "kernel-symbols",
+			   doctor_has_sysctl(d) ? DOCTOR_PROBLEM : DOCTOR_NOTE,
+			   "there is no /proc/kallsyms",
+			   "Without it, time in the kernel has no names of procedures.",
+			   doctor_has_sysctl(d) ? "boot a kernel with CONFIG_KALLSYMS"
+						: DOCTOR_MOUNT_PROC);
+		return;
+	}
 	snprintf(what, sizeof(what),
 		 "/proc/kallsyms shows no addresses to this user (kernel.kptr_restrict "
 		 "= "
@@ -69,8 +97,7 @@ static void check_symbols(struct doctor *d)
 			   ? "Time in the kernel has no names of procedures, also for "
 			     "root."
 			   : "Root and cpid, which has CAP_SYSLOG, see them.",
-		   level == 2 ? "sysctl kernel.kptr_restrict=1"
-			      : "run 'cpi doctor' as root");
+		   level == 2 ? "sysctl kernel.kptr_restrict=1" : doctor_gain_rights());
 }
 
 static void check_lockdown(struct doctor *d)
@@ -104,8 +131,7 @@ static void check_clock(struct doctor *d)
 		    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		    &name))
 		doctor_add(d, "clock", DOCTOR_NOTE, "the clock source is not known",
-			   "A slow clock makes each sample dearer.",
-			   "mount -t sysfs sysfs /sys");
+			   "A slow clock makes each sample dearer.", DOCTOR_MOUNT_SYS);
 	else if (!strcmp(buf_str(&name), "hpet") ||
 		 !strcmp(buf_str(&name), "acpi_pm") ||
 		 !strcmp(buf_str(&name), "jiffies") ||
@@ -126,13 +152,23 @@ static void check_cgroups(struct doctor *d)
 {
 	if (doctor_exists(d, "/sys/fs/cgroup/cgroup.controllers"))
 		doctor_ok(d, "cgroups", "version 2");
+	else if (doctor_exists(d, "/sys/fs/cgroup/systemd") ||
+		 doctor_exists(d, "/sys/fs/cgroup/perf_event") ||
+		 doctor_exists(d, "/sys/fs/cgroup/memory"))
+		doctor_add(d, "cgroups", DOCTOR_NOTE, "version 1",
+			   "Containers and units are recognised by their cgroups. With "
+			   "version 1, cpid uses the hierarchy of the controller "
+			   "perf_event or of systemd.",
+			   doctor_has_systemd(d)
+				   ? "boot with systemd.unified_cgroup_hierarchy=1"
+				   : "mount cgroup2 instead, at /sys/fs/cgroup");
 	else
-		doctor_add(d, "cgroups", DOCTOR_NOTE, "version 1, or not mounted",
-			   "Containers and units are told by their cgroups; with "
-			   "version 1 "
-			   "that is the hierarchy of the controller perf_event or of "
-			   "systemd.",
-			   "boot with systemd.unified_cgroup_hierarchy=1");
+		doctor_add(d, "cgroups", DOCTOR_NOTE,
+			   "nothing is mounted at /sys/fs/cgroup",
+			   "Containers and units are recognised by their cgroups.",
+			   doctor_exists(d, "/sys/fs/cgroup") ? MOUNT_CGROUP
+							      : DOCTOR_MOUNT_SYS
+				   " && " MOUNT_CGROUP);
 }
 
 static void check_rate(struct doctor *d)
@@ -142,7 +178,10 @@ static void check_rate(struct doctor *d)
 	char what[128];
 
 	snprintf(what, sizeof(what), "kernel.perf_event_max_sample_rate = %ld", most);
-	if (most >= 0 && most < 1000)
+	if (most < 0)
+		add_missing(d, "max-rate", "kernel.perf_event_max_sample_rate",
+			    DOCTOR_NOTE);
+	else if (most < 1000)
 		doctor_add(d, "max-rate", DOCTOR_PROBLEM, what,
 			   "The kernel lowers it when samples take it too long, and "
 			   "refuses "
@@ -154,7 +193,11 @@ static void check_rate(struct doctor *d)
 
 static void check_watchdog(struct doctor *d)
 {
-	if (doctor_number(d, "/proc/sys/kernel/nmi_watchdog", 0) == 1)
+	const long level = doctor_number(d, "/proc/sys/kernel/nmi_watchdog", -1);
+
+	if (level < 0 && !doctor_has_sysctl(d))
+		add_missing(d, "nmi-watchdog", "kernel.nmi_watchdog", DOCTOR_NOTE);
+	else if (level == 1)
 		doctor_add(
 			d, "nmi-watchdog", DOCTOR_NOTE, "kernel.nmi_watchdog = 1",
 			"The kernel's watchdog keeps one hardware counter for itself.",
