@@ -14,23 +14,59 @@
 #define CPI_X86_SF (1u << 7)
 #define CPI_X86_OF (1u << 11)
 
-/* The decoder's position and the prefixes so far. */
+/*
+ * The bytes that are left, and the prefixes so far. In two words, which are shifted:
+ * for BPF's verifier an index would be another state each.
+ */
 struct cpi_x86_code {
-	const uint8_t *byte;
-	unsigned int at, n;
+	uint64_t low, high; /* the next byte is the lowest one */
+	unsigned int n;     /* how many bytes there are */
 	uint8_t rex;
 	uint8_t operand_16, address_32, other; /* prefixes that were found */
 };
 
+/* At most CPI_BRANCH_MAX_BYTES are taken. */
+static inline struct cpi_x86_code cpi_x86_code_of(const uint8_t *code, unsigned int n)
+{
+	struct cpi_x86_code c = { .n = n < CPI_BRANCH_MAX_BYTES
+					       ? n
+					       : CPI_BRANCH_MAX_BYTES };
+	unsigned int i;
+
+	for (i = 0; i < c.n; i++) {
+		if (i < 8)
+			c.low |= (uint64_t)code[i] << 8 * i;
+		else
+			c.high |= (uint64_t)code[i] << 8 * (i - 8);
+	}
+	return c;
+}
+
 static inline int cpi_x86_left(const struct cpi_x86_code *c, unsigned int nr)
 {
-	return c->at + nr <= c->n;
+	return c->n >= nr;
+}
+
+/* The byte after nr others, at most 7. */
+static inline uint8_t cpi_x86_byte(const struct cpi_x86_code *c, unsigned int nr)
+{
+	return c->low >> 8 * nr;
+}
+
+/* At most 7, and not more than are left. */
+static inline void cpi_x86_skip(struct cpi_x86_code *c, unsigned int nr)
+{
+	c->low = c->low >> 8 * nr | c->high << 1 << (63 - 8 * nr);
+	c->high >>= 8 * nr;
+	c->n -= nr;
 }
 
 static inline void cpi_x86_skip_prefixes(struct cpi_x86_code *c)
 {
-	for (; c->at < c->n && c->at < CPI_BRANCH_MAX_BYTES - 1; c->at++) {
-		uint8_t byte = c->byte[c->at];
+	int i;
+
+	for (i = 0; c->n && i < CPI_BRANCH_MAX_BYTES - 1; i++, cpi_x86_skip(c, 1)) {
+		uint8_t byte = cpi_x86_byte(c, 0);
 
 		if ((byte & 0xf0) == 0x40) {
 			c->rex = byte;
@@ -67,11 +103,9 @@ static inline uint8_t cpi_x86_register(const struct cpi_x86_code *c, uint8_t wid
  */
 static inline uint64_t cpi_x86_constant(struct cpi_x86_code *c, unsigned int size)
 {
-	uint32_t value = 0;
-	unsigned int i;
+	uint32_t value = size ? c->low : 0;
 
-	for (i = 0; i < size && i < 4; i++)
-		value |= (uint32_t)c->byte[c->at++] << 8 * i;
+	cpi_x86_skip(c, size);
 	if (size == 1)
 		return (uint64_t)(int8_t)value;
 	return size == 2 ? (uint64_t)(int16_t)value : (uint64_t)(int32_t)value;
@@ -83,11 +117,12 @@ static inline uint64_t cpi_x86_constant(struct cpi_x86_code *c, unsigned int siz
  */
 static inline int cpi_x86_operation(unsigned int nr)
 {
-	static const int8_t op[8] = { CPI_PAIR_ADD, CPI_PAIR_OR,  -1,
-				      -1,           CPI_PAIR_AND, CPI_PAIR_SUB,
-				      CPI_PAIR_XOR, CPI_PAIR_SUB };
+	/* No array: the BTF of BPF programs has no place for one. */
+	const uint32_t with_1 = (CPI_PAIR_ADD + 1) | (CPI_PAIR_OR + 1) << 4 |
+				(CPI_PAIR_AND + 1) << 16 | (CPI_PAIR_SUB + 1) << 20 |
+				(CPI_PAIR_XOR + 1) << 24 | (CPI_PAIR_SUB + 1) << 28;
 
-	return op[nr & 7];
+	return (int)(with_1 >> 4 * (nr & 7) & 15) - 1;
 }
 
 /* Where an opcode's operands are. */
@@ -150,12 +185,12 @@ static inline int cpi_x86_decode_jcc(struct cpi_x86_code *c)
 
 	if (!cpi_x86_left(c, 1))
 		return -2;
-	byte = c->byte[c->at];
+	byte = cpi_x86_byte(c, 0);
 	if (byte == 0x2e || byte == 0x3e || byte == 0xf2) {
-		c->at++;
+		cpi_x86_skip(c, 1);
 		if (!cpi_x86_left(c, 1))
 			return -2;
-		byte = c->byte[c->at];
+		byte = cpi_x86_byte(c, 0);
 	}
 	if ((byte & 0xf0) == 0x70)
 		return byte & 0xf;
@@ -163,7 +198,7 @@ static inline int cpi_x86_decode_jcc(struct cpi_x86_code *c)
 		return -1;
 	if (!cpi_x86_left(c, 2))
 		return -2;
-	byte = c->byte[c->at + 1];
+	byte = cpi_x86_byte(c, 1);
 	return (byte & 0xf0) == 0x80 ? byte & 0xf : -1;
 }
 
@@ -173,11 +208,12 @@ static inline int cpi_x86_decode_jcc(struct cpi_x86_code *c)
  */
 static inline int cpi_x86_decode_first(struct cpi_x86_code *c, struct cpi_branch *b)
 {
-	uint8_t opcode = c->byte[c->at++], modrm = 0xc0;
+	uint8_t opcode = cpi_x86_byte(c, 0), modrm = 0xc0;
 	unsigned int constant = 0;
 	enum cpi_x86_form form;
 	int op;
 
+	cpi_x86_skip(c, 1);
 	form = cpi_x86_form_of(opcode, &op);
 	if (form == CPI_X86_FORM_NONE || c->other)
 		return -1;
@@ -185,7 +221,8 @@ static inline int cpi_x86_decode_first(struct cpi_x86_code *c, struct cpi_branch
 	if (form != CPI_X86_FORM_ACCUMULATOR) {
 		if (!cpi_x86_left(c, 1))
 			return -2;
-		modrm = c->byte[c->at++];
+		modrm = cpi_x86_byte(c, 0);
+		cpi_x86_skip(c, 1);
 		b->left = cpi_x86_register(c, b->width, modrm & 7, 0, &b->left_shift);
 	}
 	if (modrm < 0xc0) /* in memory */
@@ -250,13 +287,14 @@ static inline int cpi_x86_begins_jcc(uint8_t byte)
 }
 
 /*
- * Decides the common cases by the first five bytes of code, with few instructions: the
- * code of an interrupt handler is rarely in the cache.
+ * Decides the common cases by the first five bytes of code, the first one lowest, with
+ * few instructions: the code of an interrupt handler is rarely in the cache.
  */
-static inline int cpi_x86_glance(const uint8_t *code)
+static inline int cpi_x86_glance(uint64_t code)
 {
-	const int rex = (code[0] & 0xf0) == 0x40;
-	const uint8_t opcode = rex ? code[1] : code[0], modrm = rex ? code[2] : code[1];
+	const int rex = (code & 0xf0) == 0x40;
+	const uint64_t after = rex ? code >> 8 : code;
+	const uint8_t opcode = after, modrm = after >> 8;
 	const uint64_t bit = CPI_X86_OPCODES(opcode);
 	uint8_t next;
 
@@ -274,9 +312,9 @@ static inline int cpi_x86_glance(const uint8_t *code)
 	if (modrm < 0xc0)
 		return CPI_X86_NO_BRANCH;
 	if (opcode == 0x83)
-		next = rex ? code[4] : code[3];
+		next = after >> 24;
 	else if (opcode < 0x40 || opcode == 0x84 || opcode == 0x85)
-		next = rex ? code[3] : code[2];
+		next = after >> 16;
 	else
 		return CPI_X86_DECODE;
 	return cpi_x86_begins_jcc(next) ? CPI_X86_DECODE : CPI_X86_NO_BRANCH;
@@ -290,13 +328,11 @@ static inline int cpi_x86_glance(const uint8_t *code)
 static inline struct cpi_branch cpi_branch_decode_x86_64(const uint8_t *code,
 							 unsigned int n)
 {
-	struct cpi_x86_code c = { .byte = code, .n = n };
+	struct cpi_x86_code c = cpi_x86_code_of(code, n);
 	struct cpi_branch none = { .kind = CPI_BRANCH_NOT }, b = none;
 	struct cpi_branch unknown = { .kind = CPI_BRANCH_UNKNOWN };
 	int cc, err;
 
-	if (c.n > CPI_BRANCH_MAX_BYTES)
-		c.n = CPI_BRANCH_MAX_BYTES;
 	cpi_x86_skip_prefixes(&c);
 	cc = cpi_x86_decode_jcc(&c);
 	if (cc == -2)
@@ -306,13 +342,13 @@ static inline struct cpi_branch cpi_branch_decode_x86_64(const uint8_t *code,
 		b.arg = cc;
 		return b;
 	}
-	if (code[c.at] >= 0xe0 && code[c.at] <= 0xe3) {
+	if (cpi_x86_byte(&c, 0) >= 0xe0 && cpi_x86_byte(&c, 0) <= 0xe3) {
 		static const uint8_t kind[4] = { CPI_BRANCH_X86_LOOPNE,
 						 CPI_BRANCH_X86_LOOPE,
 						 CPI_BRANCH_X86_LOOP,
 						 CPI_BRANCH_X86_CX };
 
-		b.kind = kind[code[c.at] & 3];
+		b.kind = kind[cpi_x86_byte(&c, 0) & 3];
 		b.width = c.address_32 ? 32 : 64;
 		b.left = 1; /* rcx */
 		return b;

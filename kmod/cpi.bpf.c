@@ -99,40 +99,19 @@ static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
 
 /*
  * Not static, so that the verifier goes through it once, with any arguments, and
- * not once for each way that leads here. what: kind, arg, op and width, a byte each.
+ * not once for each way that leads here. what: the lowest bits of cpi_decode().
  */
 __noinline uint32_t cpi_judge(uint32_t what, uint64_t flags, uint64_t left,
 			      uint64_t right)
 {
 	const struct cpi_branch b = {
-		.kind = what & 0xff,
-		.arg = what >> 8 & 0xff,
-		.op = what >> 16 & 0xff,
-		.width = ((what >> 24) - 1 & 63) + 1,
+		.kind = what & 15,
+		.arg = what >> 4 & 15,
+		.op = what >> 8 & 15,
+		.width = ((what >> 9 & 120) - 1 & 63) + 1,
 	};
 
 	return cpi_branch_outcome_x86_64(b, flags, left, right);
-}
-
-/* Likewise: the condition of a Jcc in the next three bytes; left: how many there are.
- */
-__noinline int cpi_condition(uint32_t bytes, uint32_t left)
-{
-	uint8_t code[CPI_BRANCH_MAX_BYTES] = { bytes, bytes >> 8, bytes >> 16 };
-	struct cpi_x86_code c = { .byte = code, .n = left };
-
-	return cpi_x86_decode_jcc(&c);
-}
-
-static __always_inline int condition_at(const struct cpi_x86_code *c)
-{
-	uint32_t bytes = 0;
-
-#pragma unroll
-	for (int i = 0; i < 3; i++)
-		bytes |= (uint32_t)c->byte[(c->at + i) & (CPI_BRANCH_MAX_BYTES - 1)]
-			 << 8 * i;
-	return cpi_condition(bytes, c->n - c->at);
 }
 
 /*
@@ -140,24 +119,26 @@ static __always_inline int condition_at(const struct cpi_x86_code *c)
  * than 66 and REX, and loop instructions. Each prefix would double the verifier's
  * work.
  */
-static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
+static __always_inline struct cpi_branch decode(struct cpi_x86_code c)
 {
-	struct cpi_x86_code c = { .byte = code, .n = n };
 	struct cpi_branch b = { .kind = CPI_BRANCH_UNKNOWN };
+	struct cpi_x86_code first = c;
 	int cc;
 
-	if (!n)
+	if (!c.n)
 		return b;
-	cc = condition_at(&c);
+	cc = cpi_x86_decode_jcc(&first);
 	if (cc < 0) {
-		c.at = code[0] == 0x66;
-		c.operand_16 = code[0] == 0x66;
-		if (c.at < n && (code[c.at] & 0xf0) == 0x40)
-			c.rex = code[c.at++];
+		c.operand_16 = cpi_x86_byte(&c, 0) == 0x66;
+		cpi_x86_skip(&c, c.operand_16);
+		if (c.n && (cpi_x86_byte(&c, 0) & 0xf0) == 0x40) {
+			c.rex = cpi_x86_byte(&c, 0);
+			cpi_x86_skip(&c, 1);
+		}
 		b.kind = CPI_BRANCH_NOT;
-		if (!cpi_x86_left(&c, 1) || cpi_x86_decode_first(&c, &b))
+		if (!c.n || cpi_x86_decode_first(&c, &b))
 			return b;
-		cc = condition_at(&c);
+		cc = cpi_x86_decode_jcc(&c);
 		b.kind = cc < 0 ? CPI_BRANCH_NOT : CPI_BRANCH_X86_PAIR;
 	} else {
 		b.kind = CPI_BRANCH_X86_CC;
@@ -166,33 +147,49 @@ static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
 	return b;
 }
 
-static __noinline enum cpi_outcome outcome_at(const uint8_t *code, uint32_t n,
-					      const uint64_t *regs, uint64_t flags)
+/*
+ * Decodes the n bytes of low and high. Not static either. Returns struct cpi_branch in
+ * a word, from its lowest bits on: kind, arg, op and an eighth of width, left and
+ * right, four bits each; a bit each for left_shift, right_shift and
+ * CPI_BRANCH_CONSTANT; value from bit 32 on.
+ */
+__noinline uint64_t cpi_decode(uint64_t low, uint64_t high, uint32_t n)
 {
-	const struct cpi_branch b = decode(code, n);
-	uint64_t right;
+	const struct cpi_x86_code c = { .low = low, .high = high, .n = n };
+	const struct cpi_branch b = decode(c);
+	const uint32_t constant = b.right == CPI_BRANCH_CONSTANT;
 
-	if (b.kind == CPI_BRANCH_NOT)
+	return b.kind | b.arg << 4 | b.op << 8 | b.width << 9 | b.left << 16 |
+	       (b.right & 15) << 20 | (b.left_shift != 0) << 24 |
+	       (b.right_shift != 0) << 25 | constant << 26 | b.value << 32;
+}
+
+static __always_inline enum cpi_outcome outcome_at(const uint64_t *code, uint32_t n,
+						   const uint64_t *regs, uint64_t flags)
+{
+	const uint64_t b = cpi_decode(code[0], code[1], n);
+	const uint64_t left = regs[b >> 16 & 15] >> (b >> 24 & 1) * 8;
+	uint64_t right = (int64_t)b >> 32;
+
+	if ((b & 15) == CPI_BRANCH_NOT)
 		return CPI_OUTCOME_NONE;
-	right = b.right == CPI_BRANCH_CONSTANT ? b.value
-					       : regs[b.right & 15] >> b.right_shift;
-	return cpi_judge(b.kind | (uint32_t)b.arg << 8 | (uint32_t)b.op << 16 |
-				 (uint32_t)b.width << 24,
-			 flags, regs[b.left & 15] >> b.left_shift, right);
+	if (!(b >> 26 & 1))
+		right = regs[b >> 20 & 15] >> (b >> 25 & 1) * 8;
+	return cpi_judge(b, flags, left, right);
 }
 
 /* Registers are looked at where it takes more than a glance. */
 #define OUTCOME(r)                                                                  \
 	({                                                                          \
-		uint8_t code[CPI_BRANCH_MAX_BYTES];                                 \
+		uint64_t code[CPI_BRANCH_MAX_BYTES / 8] = { 0 };                    \
 		int glance = CPI_X86_DECODE;                                        \
 		uint32_t n;                                                         \
                                                                                     \
 		if ((r)->cs == USER32_CS)                                           \
 			return CPI_OUTCOME_UNREADABLE;                              \
-		n = read_code((r)->ip, (r)->cs & 3, code);                          \
+		n = read_code((r)->ip, (r)->cs & 3, (uint8_t *)code);               \
 		if (n == CPI_BRANCH_MAX_BYTES)                                      \
-			glance = cpi_x86_glance(code);                              \
+			glance = cpi_x86_glance(code[0]);                           \
 		if (glance == CPI_X86_NO_BRANCH)                                    \
 			return CPI_OUTCOME_NONE;                                    \
 		if (glance != CPI_X86_DECODE)                                       \
@@ -462,11 +459,5 @@ int cpi_exec_ids(struct bpf_iter__task *ctx)
 	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
 	return 0;
 }
-
-/*
- * BTF has the decoder's constant arrays in .rodata. clang has them in sections of
- * their own, and bpftool misses the section that nothing else is in.
- */
-const volatile char has_rodata = 1;
 
 char _license[] SEC("license") = "GPL";
