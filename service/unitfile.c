@@ -34,6 +34,15 @@ static int refuse(struct parser *p, size_t column, const char *text)
 	return -EINVAL;
 }
 
+/* text ends where the header of the file's section follows. */
+static int refuse_section(struct parser *p, size_t column, const char *text)
+{
+	int err = refuse(p, column, text);
+
+	p->error->wants_section = true;
+	return err;
+}
+
 static size_t skip_spaces(const char *line, size_t at)
 {
 	return at + strspn(line + at, " \t");
@@ -54,7 +63,7 @@ static int read_header(struct parser *p, char *line, size_t start)
 	if (line[end - 1] != ']')
 		return refuse(p, end, "a section's name ends with ']'");
 	if (end - start != len + 2 || strncmp(line + start + 1, p->section, len) != 0)
-		return refuse(p, start + 1, "this file has no such section");
+		return refuse_section(p, start + 1, "unknown section: the only one is");
 	p->in_section = true;
 	return 0;
 }
@@ -72,9 +81,10 @@ static int read_setting(struct parser *p, char *line, size_t start)
 		name_end++;
 	equals = skip_spaces(line, name_end);
 	if (name_end == start || line[equals] != '=')
-		return refuse(p, name_end, "a line is NAME = VALUE");
+		return refuse(p, name_end, "this is no setting: write NAME = VALUE");
 	if (!p->in_section)
-		return refuse(p, start, "a section's name has to come first");
+		return refuse_section(p, start,
+				      "write this line above the first setting:");
 	value = skip_spaces(line, equals + 1);
 	end = trim(line, value, strlen(line));
 	line[name_end] = '\0';

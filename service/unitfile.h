@@ -33,6 +33,7 @@ struct unitfile_setting {
 struct unitfile_error {
 	struct unitfile_place at;
 	const char *text;
+	bool wants_section; /* the text ends with the header of the file's section */
 };
 
 /* Returns 0, or an error, which ends the parse. */

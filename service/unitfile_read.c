@@ -47,8 +47,11 @@ static int read_file(const struct unitfile_reader *r, const char *path, bool may
 		err = unitfile_parse(buf_str(&text), text.len, r->section, take_setting,
 				     &reading, &error);
 	if (error.text)
-		fprintf(stderr, "%s: %s:%u:%u: %s\n", r->program, path, error.at.line,
-			error.at.column, error.text);
+		fprintf(stderr, "%s: %s:%u:%u: %s%s%s%s\n", r->program, path,
+			error.at.line, error.at.column, error.text,
+			error.wants_section ? " [" : "",
+			error.wants_section ? r->section : "",
+			error.wants_section ? "]" : "");
 	buf_fini(&text);
 	return err;
 }

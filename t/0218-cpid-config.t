@@ -3,7 +3,7 @@
 # cpid's configuration files: mistakes in them, the current options, and a reload.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
-plan 22
+plan 25
 
 # config LINES: the configuration from now on.
 config()
@@ -31,6 +31,22 @@ bugdet = 0.4%
 cpid --config cpid.conf --check-config >out 2>err
 like "$(cat err)" 'cpid.conf:2:1: .*did you mean "budget"' \
 	'--check-config suggests the name that was meant'
+config <<'.'
+budget = 200%
+.
+cpid --config cpid.conf --check-config >out 2>err
+like "$(cat err)" 'cpid.conf:2:10: budget: "200%".* from 0.0001% to 100%' \
+	'--check-config says which values are valid'
+echo 'budget = 1%' >cpid.conf
+cpid --config cpid.conf --check-config >out 2>err
+like "$(cat err)" 'cpid.conf:1:1: write this line above the first setting: \[cpid\]$' \
+	'--check-config names the section that is missing'
+config <<'.'
+event = cpu-clock,no-such-event
+.
+cpid --config cpid.conf --check-config >out 2>err
+like "$? $(cat err)" '^2 .*no-such-event: event not found' \
+	'--check-config looks up the names of events'
 cpid --config nowhere.conf --check-config >out 2>err
 is $? 1 'a file that --config names has to exist'
 config <<'.'

@@ -10,7 +10,7 @@
  * as they do in the daemon. The data that windows tell of are compared with those that
  * the instructions touch, decoded from the registers before each step. Prints a line,
  * and before it where the first windows of full length start; exits with 1 when a
- *window is wrong.
+ * window is wrong.
  */
 #include "config.h"
 

@@ -136,8 +136,12 @@ static int run_mark(struct cmd_context *ctx)
 	req.daemons = true; /* a database in this folder has nothing to do with it */
 	if (o->list && !ctx->nr_args && !o->at)
 		return list(&o->view, &req);
-	if (o->list || !ctx->nr_args)
-		return cmd_usage_error(ctx->cmd, "give a text, or --list");
+	if (o->list)
+		return cmd_usage_error(ctx->cmd, "--list takes no text and no --at");
+	if (!ctx->nr_args)
+		return cmd_usage_error(
+			ctx->cmd,
+			"give a text, as in 'cpi mark \"release 4.2\"', or --list");
 	if (req.epoch)
 		return cmd_usage_error(ctx->cmd, "--epoch is for --list");
 	if (!store_mark_is_valid(ctx->args[0]))

@@ -28,6 +28,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "daemon/control/control.h"
+#include "daemon/collect/event.h"
 #include "daemon/os/heartbeat.h"
 #include "daemon/control/metrics.h"
 #include "daemon/control/options.h"
@@ -420,6 +421,17 @@ static void give_tables_pages_of_their_own(void)
 }
 #endif
 
+/* Names of events are looked up, as the daemon does when it starts. */
+static int check_events(const struct session_config *s)
+{
+	struct event event;
+	int err = 0;
+
+	for (int i = 0; !err && i < s->nr_events; i++)
+		err = event_parse(s->events[i], 0, &event);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -429,6 +441,8 @@ int main(int argc, char **argv)
 	give_tables_pages_of_their_own();
 	log_set_name("cpid");
 	err = options_parse(argc, argv, &o);
+	if (!err && o.check)
+		err = check_events(&o.session);
 	if (!err && o.check)
 		err = service_options_print(options_program(), &o.settings);
 	else if (!err)

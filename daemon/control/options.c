@@ -25,28 +25,44 @@
 /* Windows are not needed at the start, and to load them takes half a second. */
 #define WINDOWS_AFTER_NS (3 * NSEC_PER_SEC)
 
-static int parse_rate(const char *text, double most, double *hz)
+static int parse_rate(struct options *o, const char *text, double most, double *hz)
 {
-	return number_parse_real(text, "", SESSION_MIN_HZ, most, hz) ? -EINVAL : 0;
+	if (!number_parse_real(text, "", SESSION_MIN_HZ, most, hz))
+		return 0;
+	buf_printf(&o->why, "a number from %g to %.10g", SESSION_MIN_HZ, most);
+	return -EINVAL;
 }
 
-static int parse_rate_or_off(const char *text, double most, double *hz)
+static int parse_rate_or_off(struct options *o, const char *text, double most,
+			     double *hz)
 {
 	if (strcmp(text, "off") != 0)
-		return parse_rate(text, most, hz);
+		return parse_rate(o, text, most, hz);
 	*hz = 0;
 	return 0;
 }
 
-static int parse_interval(const char *text, uint64_t *out)
+static int parse_interval(struct options *o, const char *text, uint64_t *out)
 {
 	uint64_t ns;
 	int err = time_parse_duration(text, &ns);
 
-	if (err || !ns || ns > MAX_INTERVAL_NS)
-		return -EINVAL;
-	*out = ns;
-	return 0;
+	if (!err && ns && ns <= MAX_INTERVAL_NS) {
+		*out = ns;
+		return 0;
+	}
+	buf_printf(&o->why,
+		   "a number with its unit, as in 500ms, 10s or 5m, up to 366d");
+	return -EINVAL;
+}
+
+static int parse_size(struct options *o, const char *text, uint64_t *out)
+{
+	int err = size_parse(text, out);
+
+	if (err)
+		buf_printf(&o->why, "bytes, or a number with K, M or G, as in 64M");
+	return err;
 }
 
 static int set_db(void *options, const char *text)
@@ -116,7 +132,7 @@ static int add_events(void *options, const char *text)
 static int set_freq(void *options, const char *text)
 {
 	struct options *o = options;
-	return parse_rate(text, SESSION_MAX_HZ, &o->session.hz);
+	return parse_rate(o, text, SESSION_MAX_HZ, &o->session.hz);
 }
 
 static int set_budget(void *options, const char *text)
@@ -124,10 +140,12 @@ static int set_budget(void *options, const char *text)
 	struct options *o = options;
 	double percent;
 
-	if (number_parse_real(text, "%", LEAST_PERCENT, 100, &percent))
-		return -EINVAL;
-	o->session.budget = percent / 100;
-	return 0;
+	if (!number_parse_real(text, "%", LEAST_PERCENT, 100, &percent)) {
+		o->session.budget = percent / 100;
+		return 0;
+	}
+	buf_printf(&o->why, "from %g%% to 100%%, as in 0.5%%", LEAST_PERCENT);
+	return -EINVAL;
 }
 
 static int set_stacks(void *options, const char *text)
@@ -149,7 +167,7 @@ static int set_stacks(void *options, const char *text)
 static int set_stacks_freq(void *options, const char *text)
 {
 	struct options *o = options;
-	return parse_rate(text, SESSION_STACKS_MAX_HZ, &o->session.stacks.hz);
+	return parse_rate(o, text, SESSION_STACKS_MAX_HZ, &o->session.stacks.hz);
 }
 
 static int set_stacks_copy(void *options, const char *text)
@@ -158,10 +176,14 @@ static int set_stacks_copy(void *options, const char *text)
 	uint64_t bytes;
 	int err = size_parse(text, &bytes);
 
-	if (err || bytes < SESSION_STACKS_MIN_COPY || bytes > SESSION_STACKS_MAX_COPY)
-		return -EINVAL;
-	o->session.stacks.copy = (uint32_t)bytes;
-	return 0;
+	if (!err && bytes >= SESSION_STACKS_MIN_COPY &&
+	    bytes <= SESSION_STACKS_MAX_COPY) {
+		o->session.stacks.copy = (uint32_t)bytes;
+		return 0;
+	}
+	buf_printf(&o->why, "from %d to %d bytes, or with K, as in 60K",
+		   SESSION_STACKS_MIN_COPY, SESSION_STACKS_MAX_COPY);
+	return -EINVAL;
 }
 
 /* A rate that is asked for begins at once. */
@@ -170,13 +192,14 @@ static int set_windows(void *options, const char *text)
 	struct options *o = options;
 
 	o->session.windows.after_ns = 0;
-	return parse_rate_or_off(text, SESSION_WINDOWS_MAX_HZ, &o->session.windows.hz);
+	return parse_rate_or_off(o, text, SESSION_WINDOWS_MAX_HZ,
+				 &o->session.windows.hz);
 }
 
 static int set_windows_memory(void *options, const char *text)
 {
 	struct options *o = options;
-	return size_parse(text, &o->session.windows.bytes);
+	return parse_size(o, text, &o->session.windows.bytes);
 }
 
 static int add_windows_exclude(void *options, const char *text)
@@ -209,38 +232,42 @@ static int set_collector(void *options, const char *text)
 static int set_sweep(void *options, const char *text)
 {
 	struct options *o = options;
-	return parse_interval(text, &o->session.sweep_ns);
+	return parse_interval(o, text, &o->session.sweep_ns);
 }
 
 static int set_flush(void *options, const char *text)
 {
 	struct options *o = options;
-	return parse_interval(text, &o->session.flush_ns);
+	return parse_interval(o, text, &o->session.flush_ns);
 }
 
 static int set_epoch(void *options, const char *text)
 {
 	struct options *o = options;
-	return time_parse_duration(text, &o->session.epoch_ns);
+	int err = time_parse_duration(text, &o->session.epoch_ns);
+
+	if (err)
+		buf_printf(&o->why, "a number with its unit, as in 30s or 1h, or 0");
+	return err;
 }
 
 static int set_check(void *options, const char *text)
 {
 	struct options *o = options;
-	return parse_interval(text, &o->session.check_ns);
+	return parse_interval(o, text, &o->session.check_ns);
 }
 
 static int set_max_memory(void *options, const char *text)
 {
 	struct options *o = options;
-	return size_parse(text, &o->session.max_memory);
+	return parse_size(o, text, &o->session.max_memory);
 }
 
 static int set_capture(void *options, const char *text)
 {
 	struct options *o = options;
 	if (strcmp(text, "off"))
-		return size_parse(text, &o->session.capture_bytes);
+		return parse_size(o, text, &o->session.capture_bytes);
 	o->session.capture_bytes = 0;
 	return 0;
 }
@@ -257,8 +284,12 @@ static int set_by(void *options, const char *text)
 	unsigned int kinds;
 	int err = context_parse_kinds(text, &kinds);
 
-	if (err)
+	if (err) {
+		buf_printf(&o->why, "none, or any of");
+		for (int i = 0; i < NR_CONTEXT_KINDS; i++)
+			buf_printf(&o->why, "%s %s", i ? "," : "", context_kind_str(i));
 		return err;
+	}
 	if (!o->has_by)
 		o->session.by = 0; /* the default */
 	o->has_by = true;
