@@ -3,7 +3,7 @@
 # The files of debian/ agree with what make install installs, with configure and deps, and
 # the package refuses a database of a newer version.
 . "$srcdir/t/tap.sh"
-plan 17
+plan 18
 
 # packages: the names in debian/control.
 packages=$(sed -n 's/^Package: //p' "$srcdir/debian/control")
@@ -86,6 +86,11 @@ sed -n '/^Build-Depends:/,/^$/p' "$srcdir/debian/control" | sed 's/^Build-Depend
 	sed -n 's/^ *\([a-z0-9-]*\).*/\1/p' | grep -v -e debhelper -e dh- -e pkgconf -e '^$' |
 	sort >control
 is "$(cat control)" "$(cat deps)" 'the packages are built with the libraries of deps'
+
+# dpkg-buildpackage refuses to build without what it takes for granted.
+is "$(sed -n "/^packages_tools='/,/'\$/p" "$srcdir/deps" | tr -s " \t'=" '\n' |
+	grep -cx -e build-essential -e debhelper -e dh-dkms)" 3 \
+	'deps installs what every package is built with'
 
 # The version of the database's format, as the package and as the program know it.
 schema=$(sed -n '/^static const char \*const steps/,/^};/p' "$srcdir/db/core/schema.c" |
