@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 46
+plan 49
 
 list()
 {
@@ -160,6 +160,28 @@ like "$(cat err)" "$target: not the file that was profiled" \
 rm target
 mv target.real target
 
+# The analysis reads the code first, and the listing reads it again.
+at=$(printf '%d' "$(sed -n 2p hot.csv | cut -d, -f9)")
+if ! strace -o probe -e inject=getppid:error=EPERM true 2>/dev/null; then
+	skip 3 'nothing can be traced here'
+else
+	list target_hot >whole.txt # which keeps the symbols
+	strace -f -qq -o trace -P "$target" -e trace=pread64 cpi list --epoch full target_hot >text
+	first=$(awk -v end=", $at)" 'index($0, end) { print NR; exit }' trace)
+	unread()
+	{
+		strace -f -qq -o trace -P "$target" -e inject="pread64:error=EIO:when=$first" \
+			cpi list --epoch full "$@" target_hot 2>err
+	}
+	unread --asm >text
+	is "$?,$(grep -c '  ret' text)" "0,$(grep -c '  ret' whole.txt)" \
+		'code that the analysis cannot read is still listed'
+	like "$(cat text)" '^Not analysed, so without "blamed", frequency and CPI: Input/output error\.$' \
+		'a line says why columns of the analysis are missing'
+	unread --format=json >text
+	like "$(cat text)" '"not_analysed": *"Input/output error"' 'JSON says it too'
+fi
+
 if command -v python3 >/dev/null; then
 	list --format=json target_hot | python3 -c '
 import json, sys
@@ -169,7 +191,7 @@ print(sum(i["samples"]["cpu-clock"] for i in r["instructions"]), r["total"],
       r["procedure"], r["build_id"], r["no_code"])
 print(list(r["instructions"][0]))' >json
 	is "$(cat json)" "$(cat <<'END'
-['epochs', 'marks', 'streams', 'procedure', 'image', 'build_id', 'attribution', 'total', 'no_code', 'instructions']
+['epochs', 'marks', 'streams', 'procedure', 'image', 'build_id', 'attribution', 'total', 'no_code', 'not_analysed', 'instructions']
 600 {'cpu-clock': 600, 'page-faults': 0} target_hot None None
 ['offset', 'address', 'text', 'samples', 'percent', 'frequency', 'cpi', 'frequency_interval', 'cpi_interval', 'taken', 'not_taken', 'file', 'line', 'blamed_samples', 'faster_than_best', 'time_percent']
 END

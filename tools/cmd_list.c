@@ -42,6 +42,8 @@ static int list(struct cmd_context *ctx, struct explainer *x,
 		if (err)
 			return err;
 		l.explained = ex->e;
+		if (!ex->e)
+			l.not_analysed = explanation_why_not(ex);
 	}
 	err = list_decode(&l);
 	if (!err) {

@@ -29,10 +29,12 @@ struct list {
 	const struct found_place *place;
 	bool has_weights;                  /* some time comes from weights (TIP) */
 	const struct explained *explained; /* NULL when it cannot be, or was not */
-	bool inlines;                      /* say what was inlined */
-	bool all;                          /* text shows all rows, not only hot spots */
-	bool by_stream;      /* text shows ticks in a column of their own */
-	struct image *image; /* NULL when it cannot be opened */
+	const char *not_analysed; /* why it cannot be explained; NULL: it was, or no
+				     event measures time */
+	bool inlines;             /* say what was inlined */
+	bool all;                 /* text shows all rows, not only hot spots */
+	bool by_stream;           /* text shows ticks in a column of their own */
+	struct image *image;      /* NULL when it cannot be opened */
 	struct sources *sources;
 	struct list_insn *insn;
 	size_t nr_insns;

@@ -83,6 +83,9 @@ void list_print_header(const struct list *l, bool assembly)
 		print_ticks(l);
 	if (l->no_code)
 		out_line("Only offsets with samples, without code: %s.", l->no_code);
+	else if (l->not_analysed)
+		out_line("Not analysed, so without \"blamed\", frequency and CPI: %s.",
+			 l->not_analysed);
 	if (l->explained)
 		explained_print_source(l->explained);
 	if (l->explained && assembly)
@@ -104,6 +107,7 @@ void list_json_header(struct json *j, const struct list *l)
 	json_string(j, "no_code", l->no_code);
 	if (l->explained)
 		explained_json_source(l->explained, j);
+	json_string(j, "not_analysed", l->not_analysed);
 }
 
 /* Whether text has the event's counts. */
