@@ -14,7 +14,7 @@ db=amd.db mkdb MKDB_HOST=amd MKDB_CPU="Other CPU"
 db=arm.db mkdb MKDB_HOST=arm MKDB_ARCH=aarch64
 db=cycles.db mkdb MKDB_HOST=old MKDB_CPU="Old CPU" MKDB_UNIT=cycles
 
-plan 62
+plan 63
 
 # reports DATABASE EPOCHS: the JSON of every report about the epochs, without ids.
 reports()
@@ -116,6 +116,8 @@ is "$?" 1 "the import of a missing file fails"
 [ ! -e none.db ]
 ok $? "a failed import makes no database"
 head -c 5000 all.db >cut.db
+cpi epoch import --db none.db cut.db 2>err
+is "$?,$(echo none.db*)" '1,none.db*' "the failed import of a truncated file makes no database"
 cpi epoch import --db new.db cut.db 2>err
 is "$?" 1 "the import of a truncated file fails"
 echo "This is no database, however long it may be." >text.db

@@ -4,7 +4,7 @@
 # read as perf reads them.
 . "$srcdir/t/tap.sh"
 need python3 zstd
-plan 29
+plan 31
 
 dump=$builddir/t/perfdata_dump
 "$srcdir/t/perfdata_make.py" little file >one || bail 'no recording'
@@ -27,6 +27,12 @@ ok $? 'standard input: the samples are those of the little-endian file'
 cpi import -o one.db --label made one >out
 like "$(cat out)" '10 samples, 4 of them lost by perf, 2 without an image' \
 	'cpi import counts samples, lost samples and samples without an image'
+head -c 300 one >cut
+cpi import -o none.db cut >out 2>&1
+is "$?,$(echo none.db*)" '1,none.db*' 'an import that fails makes no database'
+cpi import -o one.db cut >out 2>&1
+is "$?,$(cpi epoch list --db one.db --format=csv | wc -l | tr -d ' ')" 1,2 \
+	'an import that fails changes nothing in a database'
 cpi cat --db one.db --format=csv >rows
 is "$(sed -n 's/^"*\(\/bin[^,"]*\)"*,file,\([0-9a-f]*\),"*\([a-z:-]*\)"*,import,.*,"*\(0x[0-9a-f]*\)"*,\([0-9]*\),.*/\1 \2 \3 \4 \5/p' rows | sort)" \
 	'/bin/first 000102030405060708090a0b0c0d0e0f10111213 cycles:upp 0x1123 2

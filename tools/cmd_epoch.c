@@ -379,7 +379,7 @@ static int import(const struct cmd_context *ctx)
 		err = import_epochs(db, ctx->args[1], &result);
 	if (!err)
 		print_result(ctx->args[1], &result);
-	db_close_whole(db);
+	select_close_made(db);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 

@@ -243,7 +243,7 @@ static int run_import(struct cmd_context *ctx)
 		err = import(ctx, db, fd);
 	if (err && !log_has_error()) /* of a file that could not be read, for example */
 		log_err("%s: cannot be imported: %s", ctx->args[0], err_str(err));
-	db_close_whole(db);
+	select_close_made(db);
 	close(fd);
 	return err ? EXIT_FAIL : EXIT_OK;
 }

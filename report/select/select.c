@@ -125,6 +125,17 @@ int select_make_db(const struct select_request *req, struct db **out)
 	return err;
 }
 
+void select_close_made(struct db *db)
+{
+	struct query_epochs all = { 0 };
+
+	if (db && db_is_new(db) && query_epochs(db, "all", &all) == -ENOENT)
+		db_close_unused(db);
+	else
+		db_close_whole(db);
+	query_epochs_fini(&all);
+}
+
 /* Adds text to a list with commas, unless it has it. */
 static void add_name(struct buf *list, const char *text)
 {

@@ -76,6 +76,12 @@ int select_open_path(const char *path, enum db_mode mode, struct db **out);
 int select_make_db(const struct select_request *req, struct db **out);
 
 /*
+ * Closes such a database, whole. If this handle created it and it has no epoch, it is
+ * deleted. Accepts NULL.
+ */
+void select_close_made(struct db *db);
+
+/*
  * Opens the database, finds the epochs of --host and --platform that spec selects, and
  * reads their streams, losses, gaps and marks. With several databases, spec selects
  * epochs in each; "2:SPEC" selects only in the second one. Errors are logged. If 0 is
