@@ -155,7 +155,8 @@ static inline void cpi_window_add_counts(struct cpi_window_counts *sum,
 
 /* The state of one CPU; only the kernel side writes it. */
 struct cpi_window_cpu {
-	uint32_t busy, padding;
+	uint32_t busy;
+	uint32_t barrier; /* exchanged where BPF needs a barrier */
 	struct cpi_window_counts counts;
 	struct cpi_window_record record;
 	struct cpi_window_state state;

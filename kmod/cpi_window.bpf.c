@@ -125,6 +125,17 @@ static __always_inline uint64_t wake_for(const struct cpi_window_record *r)
 struct cpi_window_following;
 static long step(uint32_t round, const struct cpi_window_following *f);
 
+/*
+ * x86-64 does not reorder reads. Elsewhere an exchange whose result is used is a full
+ * barrier, as for the kernel's own atomics; BPF has no other.
+ */
+#if defined(__TARGET_ARCH_x86)
+#define CPI_WINDOW_READ_BARRIER(cpu) asm volatile("" ::: "memory")
+#else
+#define CPI_WINDOW_READ_BARRIER(cpu) \
+	((void)__sync_lock_test_and_set(&(cpu)->barrier, 1))
+#endif
+
 #define CPI_WINDOW_REGS                         struct cpi_regs
 #define CPI_WINDOW_PROCESS(number)              find_element(&cpi_processes, number)
 #define CPI_WINDOW_ENTRY(number)                find_element(&cpi_entries, number)

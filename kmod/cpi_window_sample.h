@@ -16,6 +16,7 @@
  *   CPI_WINDOW_UOP(ctx, ip)          as kmod/window.h wants it
  *   CPI_WINDOW_READ(ctx, to, size, address)  likewise
  *   CPI_WINDOW_NOW()                 monotonic time, ns
+ *   CPI_WINDOW_READ_BARRIER(cpu)     later reads are not done before earlier ones
  *   CPI_WINDOW_IS_EXCLUDED()         whether the cgroup of who was interrupted is
  *   CPI_WINDOW_RUN(ctx)              steps, CPI_WINDOW_UOPS at most
  *   CPI_WINDOW_PUT(cpu, record)      0, or there was no room
@@ -299,7 +300,21 @@ CPI_WINDOW_INLINE void cpi_window_drop(struct cpi_window_cpu *cpu,
 	cpu->counts.dropped[why]++;
 }
 
-/* Whether it found at the end what it began with (abi/window_bpf.h, I3). */
+/*
+ * Whether it found at the end what it began with (abi/window_bpf.h, I3). The daemon
+ * changes a process in daemon/windows/windowprocs.c:
+ *
+ *	the daemon (begin_change, end_change)	a window
+ *
+ *	stores an odd sequence			reads the sequence: even
+ *	fence (A)				read barrier (B)
+ *	changes regions and pages		reads regions and pages
+ *	stores an even sequence: release (B)	read barrier (A)
+ *						reads the sequence: the same
+ *
+ * A: a window that has read a change then finds another sequence. B: a window that
+ * begins with the new sequence reads all of the change.
+ */
 CPI_WINDOW_INLINE int cpi_window_follow(struct cpi_window_cpu *cpu,
 					struct cpi_window_process *p,
 					const struct cpi_window_who *who,
@@ -308,6 +323,7 @@ CPI_WINDOW_INLINE int cpi_window_follow(struct cpi_window_cpu *cpu,
 	struct cpi_window_following f = { cpu, &cpu->state, p };
 	const uint32_t sequence = CPI_WINDOW_ONCE(p->sequence);
 
+	CPI_WINDOW_READ_BARRIER(cpu);
 	cpu->record.sequence = sequence;
 	cpu->line = CPI_WINDOW_NOWHERE;
 	cpi_window_begin(&cpu->state, CPI_WINDOW_INSTRUCTIONS, CPI_WINDOW_USER_READS);
@@ -317,6 +333,7 @@ CPI_WINDOW_INLINE int cpi_window_follow(struct cpi_window_cpu *cpu,
 	cpi_window_finish(&cpu->state);
 	if (!p->used)
 		p->used = 1;
+	CPI_WINDOW_READ_BARRIER(cpu);
 	return !(sequence & 1) && sequence == CPI_WINDOW_ONCE(p->sequence);
 }
 

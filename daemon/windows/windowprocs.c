@@ -61,7 +61,7 @@ void windowprocs_free(struct windowprocs *wp)
 
 /* ---- what the program sees ---- */
 
-/* Both pair with the program's reads of the sequence, before and after it looks. */
+/* Both pair with read barriers of cpi_window_follow() (kmod/cpi_window_sample.h). */
 static void begin_change(struct cpi_window_process *p)
 {
 	__atomic_store_n(&p->sequence, p->sequence + 1, __ATOMIC_RELAXED);

@@ -36,6 +36,7 @@ static struct {
 	uint8_t code[CPI_CODE_PAGE + 2 * CPI_CODE_LINE]; /* at CODE */
 	uint32_t nr_code;
 	bool excluded, changes;
+	int changes_at, nr_barriers; /* the barrier with which a change ends; 0: none */
 } t;
 
 static int put(const struct cpi_window_record *r)
@@ -61,6 +62,8 @@ static int read_code(void *to, uint32_t size, uint64_t address)
 	return 0;
 }
 
+static void barrier(void);
+
 struct cpi_window_following;
 static void run(const struct cpi_window_following *f);
 
@@ -72,6 +75,7 @@ static void run(const struct cpi_window_following *f);
 #define CPI_WINDOW_READ_CODE(to, size, address) read_code(to, size, address)
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ip)
 #define CPI_WINDOW_READ(ctx, to, size, address) (-1)
+#define CPI_WINDOW_READ_BARRIER(cpu)            barrier()
 #define CPI_WINDOW_NOW()                        0
 #define CPI_WINDOW_IS_EXCLUDED()                t.excluded
 #define CPI_WINDOW_RUN(ctx)                     run(ctx)
@@ -120,6 +124,12 @@ static struct cpi_window_process *process(void)
 	return &t.process[cpi_window_set(PID) * CPI_WINDOW_WAYS + 2];
 }
 
+static void barrier(void)
+{
+	if (++t.nr_barriers == t.changes_at)
+		process()->sequence += 2;
+}
+
 static uint64_t nr_dropped(void)
 {
 	uint64_t n = 0;
@@ -149,6 +159,7 @@ START_TEST(who_is_entered_is_followed)
 	ck_assert_uint_eq(t.record.window.tid, whom.tid);
 	ck_assert(process()->used && t.entry[5].used);
 	ck_assert_uint_eq(t.cpu.counts.nr_timed, 1);
+	ck_assert_int_eq(t.nr_barriers, 2);
 }
 END_TEST
 
@@ -321,6 +332,17 @@ static void be_busy(void)
 	t.cpu.busy = 1;
 }
 
+/* The first read of the sequence is before a barrier, and the last one after one. */
+static void change_at_the_first_barrier(void)
+{
+	t.changes_at = 1;
+}
+
+static void change_at_the_last_barrier(void)
+{
+	t.changes_at = 2;
+}
+
 static const struct {
 	void (*so)(void);
 	enum cpi_window_drop why;
@@ -329,6 +351,8 @@ static const struct {
 	{ be_in_excluded_cgroup, CPI_WINDOW_DROP_EXCLUDED },
 	{ be_changing, CPI_WINDOW_DROP_STALE },
 	{ change, CPI_WINDOW_DROP_STALE },
+	{ change_at_the_first_barrier, CPI_WINDOW_DROP_STALE },
+	{ change_at_the_last_barrier, CPI_WINDOW_DROP_STALE },
 	{ be_full, CPI_WINDOW_DROP_RING },
 	{ be_busy, CPI_WINDOW_DROP_NESTED },
 };
