@@ -128,7 +128,8 @@ static int insert(struct ch_store *s, const struct storetable *table, struct buf
 
 struct sending {
 	struct ship_names *names;
-	sqlite3 *h;
+	struct db *db;
+	sqlite3 *h; /* of db */
 	struct ch_store *store;
 	const struct storetable *table;
 	struct buf rows;
@@ -197,7 +198,7 @@ static const struct {
 int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch *e,
 		    size_t nr)
 {
-	struct sending s = { .names = n, .h = db_handle(db) };
+	struct sending s = { .names = n, .db = db, .h = db_handle(db) };
 	int err = 0;
 
 	if (n->is_read) /* what was read before was not sent */
@@ -305,6 +306,8 @@ static int send_parts(struct sending *s, const struct local_image *image)
 	s->nr_put = 0;
 	if (!err && s->nr_keys < s->max_parts)
 		err = sql_each(s->h, put_part, s, s->table->select, "i", image->local);
+	if (!err)
+		err = db_read_check(s->db);
 	return err ? err : insert(s->store, s->table, &s->rows);
 }
 
@@ -342,7 +345,7 @@ static int note_image(sqlite3_stmt *st, void *ctx)
 
 int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *store)
 {
-	struct sending s = { .names = n, .h = db_handle(db), .store = store };
+	struct sending s = { .names = n, .db = db, .h = db_handle(db), .store = store };
 	char sql[1024];
 	int err = 0;
 
@@ -357,6 +360,8 @@ int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s
 				      " JOIN image i ON i.id = t.image",
 			 s.table->name);
 		err = sql_each(s.h, note_image, &list, sql, "");
+		if (!err)
+			err = db_read_check(db);
 		for (size_t k = 0; !err && k < list.nr; k++)
 			err = send_image(&s, &list.image[k]);
 		free(list.image);

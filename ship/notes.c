@@ -139,6 +139,8 @@ int ship_notes_send(struct ship_notes *n, struct db *db, struct ch_store *store)
 
 		err = sql_each(db_handle(db), take_note, &r, kinds[i].select, "");
 		if (!err)
+			err = db_read_check(db);
+		if (!err)
 			err = send_fresh(&r, store);
 		if (!err)
 			err = note_sent(&n->sent[i], &r.hashes);

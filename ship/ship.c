@@ -248,6 +248,8 @@ static int set_cursors(struct batch *b)
 
 	if (!err)
 		err = sql_each(h, note_run, &list, runs, "");
+	if (!err)
+		err = db_read_check(b->db);
 	for (size_t i = 0; !err && i < list.nr; i++) {
 		const struct local_run *r = &list.run[i];
 		const char *host = name_of(s, r->host);
@@ -411,8 +413,10 @@ static int find_epochs(struct batch *b)
 static int pass_over(struct batch *b, struct ship_epoch *e)
 {
 	size_t i = b->nr_holes;
-	int err;
+	int err = db_read_check(b->db);
 
+	if (err)
+		return err;
 	log_err("ship: epoch %" PRId64 " is damaged and not shipped", e->id);
 	e->damaged = true;
 	e->nr_rows = 0;
@@ -686,6 +690,8 @@ static int send_batch(struct batch *b)
 
 	if (!err)
 		err = read_batch(b);
+	if (!err)
+		err = db_read_check(b->db);
 	if (err || !b->nr)
 		return err;
 	err = ship_names_send(s->names, s->store);
@@ -724,7 +730,7 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 	if (err)
 		return err;
 	b->shipper = s;
-	err = db_open(s->path, DB_READ, &b->db);
+	err = db_open(s->path, DB_READ_CHECKED, &b->db);
 	if (!err)
 		err = fleetid_register(db_handle(b->db));
 	if (!err)
@@ -742,6 +748,8 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 		err = ship_names_of_images(s->names, b->db, s->store);
 	if (!err)
 		*nr = b->nr;
+	else if (b->db && db_read_check(b->db) == -EAGAIN)
+		err = -EAGAIN; /* whatever it was */
 out:
 	batch_free(b);
 	return err;

@@ -80,7 +80,7 @@ has_of()
 	[ "$(store_sql "SELECT count() FROM epoch WHERE name = '$1'")" = "$2" ]
 }
 
-# hold DB: keeps it open: cpi-ship reads only, and lacks its -shm file while nobody has it open.
+# hold DB: keeps it open, so that its -wal and -shm files stay.
 hold()
 {
 	rm -f hold held
@@ -192,7 +192,7 @@ $(store_sql "SELECT count() FROM attempt WHERE toUInt32(at) < $now - 3000000")" 
 
 	# Old days that go while cpi-ship goes on.
 	cp aging.db old.db
-	hold old.db
+	cpi epoch list --db old.db >/dev/null || bail 'no old.db'
 	cpi-ship --store "$url" --every 1s --budget 100 --rate 0 --db old.db 2>old.log &
 	live=$!
 	tap_pids="$tap_pids $live"
@@ -201,13 +201,13 @@ $(store_sql "SELECT count() FROM attempt WHERE toUInt32(at) < $now - 3000000")" 
 	cpi fleet roll --db "$url" >out
 	is "$(tail -n 1 out) $(store_sql "SELECT count() FROM epoch WHERE name = 'aging'")" \
 		'1 days removed, which the store no longer keeps 0' "$1: old days go while cpi-ship runs"
+	# After this its -wal and -shm files are gone, and cpi-ship has no right to make them.
 	sqlite3 old.db 'UPDATE epoch SET open = 0' || bail 'no old.db'
 	within 60 has_of aging 1
 	is "$(store_sql "SELECT count() FROM epoch WHERE name = 'aging'") $(grep 'the store had' old.log)" '1 ' \
 		"$1: days that the store no longer keeps are not taken for lost ones"
 	kill $live
 	wait $live
-	exec 8>&-
 	cpi fleet init --db "$url" --keep none >/dev/null
 
 	# A store that was restored from a backup, while cpi-ship goes on.

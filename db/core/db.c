@@ -28,6 +28,7 @@
 #include "db/core/schema.h"
 #include "db/core/schema_check.h"
 #include "db/core/sql.h"
+#include "db/core/unlocked.h"
 
 #define TEMPORARY_CACHE "-65536" /* -KiB of cache; beyond that SQLite uses a file */
 
@@ -50,11 +51,18 @@ struct db {
 	struct claim claim;
 	struct db_place place;
 	uint64_t now_ns; /* temporary database: when it was opened; else 0 */
+	bool unlocked;   /* DB_READ_CHECKED: it is read without locks */
+	struct stat noted;
 };
 
 static bool collects(enum db_mode mode)
 {
 	return mode == DB_COLLECT || mode == DB_COLLECT_YEARS;
+}
+
+static bool reads(enum db_mode mode)
+{
+	return mode == DB_READ || mode == DB_READ_CHECKED;
 }
 
 static int refuse(const char *path, int err, const char *advice)
@@ -93,7 +101,7 @@ static const char *who_may_read(const struct stat *st, char *out, size_t size)
 
 static int check_file(const char *path, enum db_mode mode, bool *created)
 {
-	const int access = mode == DB_READ ? R_OK : R_OK | W_OK;
+	const int access = reads(mode) ? R_OK : R_OK | W_OK;
 	char advice[128];
 	struct stat st;
 	int err = 0;
@@ -121,8 +129,8 @@ static int check_file(const char *path, enum db_mode mode, bool *created)
 		return 0;
 	err = -errno; /* save it, because who_may_read() changes errno */
 	return refuse(path, err,
-		      mode == DB_READ ? who_may_read(&st, advice, sizeof(advice))
-				      : "be its owner to write it");
+		      reads(mode) ? who_may_read(&st, advice, sizeof(advice))
+				  : "be its owner to write it");
 }
 
 /* Progress handler: interrupts the statement when the limit is used up. */
@@ -162,13 +170,14 @@ static void set_limits(sqlite3 *h)
 /* Makes the first access, in which SQLite finds out whether the file is a database. */
 static int first_read(struct db *db)
 {
-	int rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_schema", NULL,
-			      NULL, NULL);
-	int err = sql_error(rc);
+	return sql_error(sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_schema",
+				      NULL, NULL, NULL));
+}
 
+/* Logs why the first access failed. */
+static int refuse_read(const struct db *db, int err)
+{
 	switch (err) {
-	case 0:
-		return 0;
 	case -CPI_EFORMAT:
 		return refuse(db->path, err,
 			      "not an SQLite database: name another file");
@@ -215,18 +224,9 @@ static int harden(struct db *db)
 				    "PRAGMA temp_store = MEMORY");
 }
 
-/*
- * Opens the SQLite handle. The path is absolute, so it is never a URI; copy.c uses
- * URIs.
- */
-static int open_handle(struct db *db, enum db_mode mode, int *steps)
+static int open_file(struct db *db, const char *name, int flags, int *steps)
 {
-	/* One thread alone reads, and a mutex would cost as much as reading a column.
-	 */
-	int flags = mode == DB_READ ? SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
-				    : SQLITE_OPEN_READWRITE;
-	int rc = sqlite3_open_v2(db->path, &db->handle, flags | SQLITE_OPEN_URI, NULL);
-	int err;
+	int rc = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_URI, NULL);
 
 	if (!db->handle)
 		return -ENOMEM;
@@ -236,8 +236,44 @@ static int open_handle(struct db *db, enum db_mode mode, int *steps)
 	/* A reader that opens or closes the file locks others out for a moment. */
 	sql_set_patience(db->handle, SQL_BUSY_TIMEOUT_MS);
 	sqlite3_progress_handler(db->handle, OPENING_LOOK, count_steps, steps);
+	return 0;
+}
+
+/* Opens the file again, without its -wal and -shm files, if it has all content. */
+static int open_unlocked(struct db *db, int flags, int *steps)
+{
+	struct buf uri = { 0 };
+	struct stat noted;
+	int err = unlocked_note(db->path, &noted);
+
+	if (!err)
+		err = sql_put_uri(&uri, db->path, "mode=ro&immutable=1");
+	if (!err) {
+		sqlite3_close(db->handle);
+		db->handle = NULL;
+		db->unlocked = true;
+		db->noted = noted;
+		err = open_file(db, uri.data, flags, steps);
+	}
+	buf_fini(&uri);
+	return err ? err : first_read(db);
+}
+
+/* Opens the SQLite handle. The path is absolute, so it is never a URI. */
+static int open_handle(struct db *db, enum db_mode mode, int *steps)
+{
+	/* One thread alone reads, and a mutex would cost as much as reading a column.
+	 */
+	const int flags = reads(mode) ? SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
+				      : SQLITE_OPEN_READWRITE;
+	int err = open_file(db, db->path, flags, steps);
+
+	if (err)
+		return err;
 	err = first_read(db);
-	return err ? err : harden(db);
+	if (err == -EACCES && mode == DB_READ_CHECKED)
+		err = open_unlocked(db, flags, steps);
+	return err ? refuse_read(db, err) : harden(db);
 }
 
 static int set_up_writer(struct db *db)
@@ -299,12 +335,12 @@ static int set_up(struct db *db, enum db_mode mode, int version)
 {
 	int err = 0;
 
-	if (mode == DB_READ && version < schema_current.version)
+	if (reads(mode) && version < schema_current.version)
 		err = schema_read_older(db->handle, version);
 	if (err == -CPI_EFORMAT)
 		return refuse(db->path, err,
 			      "an older version: start this version's cpid on it once");
-	if (mode == DB_READ)
+	if (reads(mode))
 		return err;
 	if (!version) /* possible only before the first table exists */
 		err = set_up_file(db, mode);
@@ -450,6 +486,19 @@ int db_look(const struct db *db, enum place_state *state, nlink_t *nr_links)
 	    asked == PLACE_REPLACED)
 		*state = PLACE_REPLACED;
 	return 0;
+}
+
+int db_read_check(const struct db *db)
+{
+	int err = db->unlocked ? unlocked_check(db->path, &db->noted) : 0;
+
+	if (err == -EAGAIN)
+		log_info("db: %s: it was written while it was read without locks: "
+			 "try again",
+			 db->path);
+	else if (err)
+		refuse(db->path, err, "cannot look at it");
+	return err;
 }
 
 static int empty_wal(struct db *db)

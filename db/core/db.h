@@ -19,7 +19,12 @@
 struct db;
 
 enum db_mode {
-	DB_READ,    /* must exist */
+	DB_READ, /* must exist */
+	/*
+	 * As DB_READ. If it cannot make the -wal and -shm files that are missing, it
+	 * reads without locks: what was read may be used after db_read_check() only.
+	 */
+	DB_READ_CHECKED,
 	DB_WRITE,   /* must exist; for labels, marks and the like while a daemon runs */
 	DB_COLLECT, /* created (mode 0640) if missing; claimed for this process */
 	/* the same, but a new file gets the page size for many epochs */
@@ -27,13 +32,20 @@ enum db_mode {
 };
 
 /*
- * Opens path. All modes except DB_READ migrate an older schema. A schema that CPI did
- * not make is refused as damaged, because queries would execute code in it. Returns 0,
- * -errno, -CPI_EFORMAT (not a CPI database), -CPI_EVERSION, -CPI_ECORRUPT, or
+ * Opens path. All modes except those to read migrate an older schema. A schema that CPI
+ * did not make is refused as damaged, because queries would execute code in it. Returns
+ * 0, -errno, -CPI_EFORMAT (not a CPI database), -CPI_EVERSION, -CPI_ECORRUPT, or
  * -CPI_EINUSE if another collector has claimed it (all logged).
  */
 int db_open(const char *path, enum db_mode mode, struct db **out);
 void db_close(struct db *db); /* accepts NULL */
+
+/*
+ * Whether what was read from a DB_READ_CHECKED handle is valid. Returns 0; -EAGAIN
+ * (logged) if the database was written while it was read without locks: all that was
+ * read, also an error, means nothing then, and it must be opened again; or -errno.
+ */
+int db_read_check(const struct db *db);
 
 /* Frees the cached pages, which are not needed between two flushes. */
 void db_give_back_memory(struct db *db);

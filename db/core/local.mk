@@ -9,7 +9,8 @@ db_libdb_a_SOURCES += \
 	db/core/schema.h db/core/schema_check.c db/core/schema_check.h \
 	db/core/set_rows.c db/core/set_rows.h db/core/slice.c db/core/slice.h \
 	db/core/sql.c db/core/sql.h db/core/stack_set.c db/core/tallies.c \
-	db/core/tallies.h db/core/window_set.c
+	db/core/tallies.h db/core/unlocked.c db/core/unlocked.h \
+	db/core/window_set.c
 nodist_db_libdb_a_SOURCES = db/core/schema_sql.h
 EXTRA_DIST += db/core/schema.sql db/core/schema_2.sql db/core/schema_3.sql db/core/schema_4.sql db/core/schema_5.sql \
 	db/core/schema_6.sql db/core/schema_7.sql db/core/schema_read_3.sql \

@@ -6,8 +6,10 @@
 
 #include "db/core/sql.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/log.h"
@@ -74,6 +76,20 @@ static int fail(sqlite3 *h, int rc)
 
 	log_err("db: %s: %s", path && *path ? path : "(not open)", sqlite3_errmsg(h));
 	return sql_error(rc);
+}
+
+int sql_put_uri(struct buf *out, const char *path, const char *parameters)
+{
+	buf_puts(out, "file:");
+	for (const char *p = path; *p; p++) {
+		if (isalnum((unsigned char)*p) || strchr("/._-", *p))
+			buf_putc(out, *p);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*p);
+	}
+	buf_printf(out, "?%s", parameters);
+	buf_str(out);
+	return out->err;
 }
 
 int sql_exec(sqlite3 *h, const char *sql)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 /* How long a writer waits for another writer; the daemon uses the short time. */
 #define SQL_BUSY_TIMEOUT_MS   2000
 #define SQL_SHORT_PATIENCE_MS 60
@@ -40,6 +42,12 @@ void sql_checkpoint(sqlite3 *h, int patience_ms);
  * long.
  */
 int sql_begin(sqlite3 *h);
+
+/*
+ * Appends "file:PATH?PARAMETERS", SQLite's URI of a file, whose name may hold any byte.
+ * Returns 0 or -ENOMEM.
+ */
+int sql_put_uri(struct buf *out, const char *path, const char *parameters);
 
 /* Runs statements without results. */
 int sql_exec(sqlite3 *h, const char *sql);

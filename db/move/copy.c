@@ -8,7 +8,6 @@
 
 #include "db/move/copy.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -30,21 +29,6 @@ static const char *const maps[] = {
 	 " image INTEGER, low INTEGER, high INTEGER)"),
 };
 
-/* "file:PATH?mode=ro": a name may hold any byte. */
-static int make_uri(const char *path, struct buf *uri)
-{
-	buf_puts(uri, "file:");
-	for (const char *p = path; *p; p++) {
-		if (isalnum((unsigned char)*p) || strchr("/._-", *p))
-			buf_putc(uri, *p);
-		else
-			buf_printf(uri, "%%%02X", (unsigned char)*p);
-	}
-	buf_puts(uri, "?mode=ro");
-	buf_str(uri);
-	return uri->err;
-}
-
 /* All that a connection keeps of a source: its maps, and the source itself. */
 static int forget_source(sqlite3 *h)
 {
@@ -63,7 +47,7 @@ int copy_open(sqlite3 *h, const char *path)
 {
 	struct buf uri = { 0 };
 	int version;
-	int err = make_uri(path, &uri);
+	int err = sql_put_uri(&uri, path, "mode=ro");
 
 	if (!err)
 		err = sql_do(h, "ATTACH ?1 AS src", "s", uri.data);

@@ -477,6 +477,83 @@ START_TEST(a_database_that_is_closed_whole_is_one_file)
 }
 END_TEST
 
+/* A database in WAL mode, beside which nobody but its owner can make files. */
+static void make_closed_folder(struct dbtest *t, bool with_wal)
+{
+	char name[100];
+
+	dbtest_init(t);
+	make_ours(t->path);
+	for (size_t i = with_wal; i < 2; i++) {
+		snprintf(name, sizeof(name), "%s%s", t->path, i ? "-shm" : "-wal");
+		ck_assert_int_eq(unlink(name), 0);
+	}
+	if (with_wal) {
+		snprintf(name, sizeof(name), "%s-wal", t->path);
+		write_file(name, "x", 1);
+	}
+	ck_assert_int_eq(chmod(t->path, 0644), 0);
+	ck_assert_int_eq(chmod(t->dir, 0555), 0);
+}
+
+/* Opens it as a user who may only read. */
+static int open_as_other(const struct dbtest *t, enum db_mode mode, struct db **out)
+{
+	const uid_t user = geteuid();
+	int err;
+
+	ck_assert_int_eq(seteuid(user ? user : 65534), 0);
+	err = db_open(t->path, mode, out);
+	ck_assert_int_eq(seteuid(user), 0);
+	return err;
+}
+
+static int64_t count_runs(struct db *db)
+{
+	int64_t n;
+
+	ck_assert_int_eq(sql_get(db_handle(db), &n, "SELECT count(*) FROM run", ""), 0);
+	return n;
+}
+
+START_TEST(a_reader_notices_a_writer_without_locks)
+{
+	struct db *db, *writer;
+	struct dbtest t;
+
+	make_closed_folder(&t, false);
+	ck_assert_int_eq(open_as_other(&t, DB_READ, &db), -EACCES);
+	ck_assert_int_eq(open_as_other(&t, DB_READ_CHECKED, &db), 0);
+	ck_assert_int_eq(count_runs(db), 1);
+	ck_assert_int_eq(db_read_check(db), 0);
+	ck_assert_int_eq(chmod(t.dir, 0755), 0);
+	writer = dbtest_open(&t, DB_COLLECT);
+	ck_assert_int_eq(db_read_check(db), -EAGAIN); /* it may write the file */
+	store_free(dbtest_begin(writer));
+	db_close_whole(writer);
+	ck_assert_str_eq(files_there(&t), "d");
+	ck_assert_int_eq(db_read_check(db), -EAGAIN); /* it has written the file */
+	db_close(db);
+	ck_assert_int_eq(open_as_other(&t, DB_READ_CHECKED, &db), 0);
+	ck_assert_int_eq(count_runs(db), 2);
+	ck_assert_int_eq(db_read_check(db), 0);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(a_database_with_a_wal_is_not_read_without_locks)
+{
+	struct dbtest t;
+	struct db *db;
+
+	make_closed_folder(&t, true);
+	ck_assert_int_eq(open_as_other(&t, DB_READ_CHECKED, &db), -EACCES);
+	ck_assert_int_eq(chmod(t.dir, 0755), 0);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static int read_it(const struct dbtest *t)
 {
 	struct db *db;
@@ -930,6 +1007,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_hard_link_gets_no_second_collector);
 	tcase_add_test(tc, a_second_file_that_is_claimed_is_refused_without_a_search);
 	tcase_add_test(tc, a_database_that_is_closed_whole_is_one_file);
+	tcase_add_test(tc, a_reader_notices_a_writer_without_locks);
+	tcase_add_test(tc, a_database_with_a_wal_is_not_read_without_locks);
 	tcase_add_test(tc, closing_an_unused_database_deletes_only_what_it_created);
 	tcase_add_test(tc, an_unused_database_that_was_replaced_stays);
 	tcase_add_test(tc, a_database_that_is_read_keeps_its_wal);
