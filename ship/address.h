@@ -2,12 +2,13 @@
 /*
  * address.h - addresses of shipments, so that each epoch counts once in the store
  *
- * ClickHouse has neither transactions nor unique keys. So on every version rows are
- * inserted and read back; a later read sees every earlier insert.
+ * ClickHouse has neither transactions nor unique keys. So on all versions the shipper
+ * inserts its row and reads it back, to find out whether another shipper took the same
+ * address; a later read sees every earlier insert.
  *
- * I1  An address (host, at, nr) is used for one attempt of one shipper. If a shipper
- *     reads back the random number of another one at its address, it takes another
- *     address.
+ * I1  An address (host, at, nr) is used for one attempt of one shipper. Each attempt
+ *     writes a random number at its address. If the shipper finds a second number
+ *     there, another shipper took the address as well, and it takes another one.
  * I2  The row in table epoch is inserted last; only with it the other rows of the
  *     shipment count. If an insert fails, or an answer is missing, the rows stay
  *     without it and are never read, and the epoch is shipped again at another address.
@@ -37,8 +38,8 @@ int ship_take_addresses(struct ch_store *s, struct ship_epoch *e, size_t nr);
 int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr);
 
 /*
- * Makes shipments of one run void as I3 says, among those that reach the flush first.
- * Adds their number to *nr_void.
+ * Makes shipments of one run void as I3 says. Looks only at shipments whose last flush
+ * is `first` or later. Adds their number to *nr_void.
  */
 struct ship_run {
 	const char *host; /* the host's name, because two hosts may have taken one

@@ -2,10 +2,10 @@
 /*
  * names.h - sends what rows refer to: images, streams, contexts; names and code
  *
- * A process sends each of them once, unless it had to forget that. The store keeps only
- * one of equal rows. Parts of captures of an image may come from any machine; the
- * shipper asks the store which parts it has. So symbols are sent once, not once for
- * each machine.
+ * A process sends each of them once. Its list of what it sent is bounded; when the list
+ * is full it is cleared, and rows are sent again. The store keeps only one of equal
+ * rows. Parts of captures of an image may come from any machine; the shipper asks the
+ * store which parts it has. So symbols are sent once, not once for each machine.
  */
 #ifndef CPI_SHIP_NAMES_H
 #define CPI_SHIP_NAMES_H

@@ -38,8 +38,8 @@ void ship_options_fini(struct ship_options *o);
 const struct service_program *ship_options_program(void);
 
 /*
- * Takes from now the values that can change while cpi-ship runs; the caller still frees
- * now. Returns 0 or a negative error; then some texts of o are invalid.
+ * Copies from `*now` to `*o` the values that can change while cpi-ship runs; the caller
+ * still frees now. Returns 0 or a negative error; then some texts of o are invalid.
  */
 int ship_options_take(struct ship_options *o, struct ship_options *now);
 

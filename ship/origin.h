@@ -3,12 +3,10 @@
  * origin.h - cluster, machine type and release of epochs
  *
  * The cluster is set in the configuration of cpi-ship. So is the type of the machine;
- * the default is the CPU model and the number of CPUs. The release of an epoch is, in
- * this order:
- *	the newest mark "release NAME" of the machine before the epoch
- *	what cpi-ship was told
- * the epoch's label If an epoch contains the mark of another release, it belongs to
- * neither: its release is "OLD..NEW".
+ * the default is the CPU model and the number of CPUs. The release of an epoch is the
+ * newest mark "release NAME" of the machine before the epoch; if there is none, the
+ * release in the configuration; else the epoch's label. If an epoch contains the mark
+ * of another release, it belongs to neither: its release is "OLD..NEW".
  */
 #ifndef CPI_SHIP_ORIGIN_H
 #define CPI_SHIP_ORIGIN_H

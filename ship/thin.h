@@ -12,8 +12,9 @@ uint64_t thin_seed(void);
 
 /*
  * Draws how many of n samples are kept, if each one is kept with a probability of 1/5.
- * The distribution is binomial for less than 65536 samples. For more it is the normal
- * distribution with the same mean and variance, to limit the time.
+ * Called once for each level: level k keeps one of 5^k. The distribution is binomial
+ * for less than 65536 samples. For more it is the normal distribution with the same
+ * mean and variance, to limit the time.
  */
 uint64_t thin_draw(uint64_t *state, uint64_t n);
 

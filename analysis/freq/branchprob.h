@@ -17,8 +17,8 @@
 struct branchprob {
 	double *probability; /* by edge: above 0; those of all edges out of a block sum
 				to 1 */
-	double *outcomes;    /* by block: the effective number of outcomes behind the
-				probabilities */
+	double *outcomes;    /* by block: effective sample size of its probabilities, in
+				outcomes */
 	double *sd;          /* by edge: the probability's standard error */
 };
 

@@ -5,8 +5,8 @@
  * The straight run between two branches executes each block that begins in it once
  * (AutoFDO, CGO'16, section 3.2). So branch stacks count executions, which samples of
  * time only suggest; the remaining error is that of sampling. Some machines record the
- * cycles of each run. Then the procedure's time over the cycles of its runs is the
- * number of executions that each run stands for.
+ * cycles of each run. Then the procedure's sampled time, divided by the recorded cycles
+ * of its runs, is the number of executions that each recorded run stands for.
  */
 #ifndef CPI_ANALYSIS_BRANCHSTACK_H
 #define CPI_ANALYSIS_BRANCHSTACK_H

@@ -27,9 +27,9 @@ struct estimate {
 	enum estimate_rule rule;
 	double frequency; /* F: samples per cycle */
 	bool at_most;     /* neither samples nor windows saw it: an upper bound */
-	double unseen; /* for the sources (samples, windows) that did not see the class:
-			  how often they would have seen it at frequency 1 */
-	double sd;     /* deviation of its logarithm */
+	double unseen;  /* of the sources (samples, windows) that did not see the class:
+			   the expected number of samples and windows at frequency 1 */
+	double sd;      /* deviation of its logarithm */
 	double samples; /* ΣS */
 	double cycles; /* ΣM; on out-of-order CPUs a weighted geometric mean of ΣM and
 			  ESTIMATE_ISSUE × insns (estimate.c) */

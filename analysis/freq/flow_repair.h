@@ -22,13 +22,14 @@ struct flow_repair_input {
 				   are worth; INFINITY: exact */
 	const double *seen;     /* by block: its frequency; 0: not known */
 	const double *seen_sd;  /* by block: the deviation of log(seen); above 0 */
-	const double *mass; /* by block: its weight in the mean of log deviations, which
-			       is the procedure's common factor and is removed */
+	const double
+		*mass; /* by block: its weight in the mean of the log deviations. That
+			  mean is the procedure's common factor, and is subtracted */
 	const double *const
 		*error; /* by block: WINDOW_WEIGHTS_DRAWS draws of an error of log(seen)
 			   that blocks share, beside seen_sd; or NULL */
-	const double *unseen; /* by block: samples and windows that a frequency of 1
-				 would have brought, if none came; or NULL */
+	const double *unseen; /* by block without samples and windows: their expected
+				 number at frequency 1; or NULL */
 };
 
 /*

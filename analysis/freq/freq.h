@@ -26,8 +26,7 @@ enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 struct freq_windows {
 	const double *block;        /* by block */
 	const double *edge;         /* by edge, fall-through ones included */
-	const double *worth;        /* by block: how many independent windows would
-				       determine it as well */
+	const double *worth;        /* by block: effective sample size, in windows */
 	const double *const *error; /* by block: WINDOW_WEIGHTS_DRAWS random draws of
 				       the error of log(block), in that part of it which
 				       blocks share; or NULL */
@@ -42,7 +41,7 @@ struct freq_retired {
 
 struct freq_input {
 	const struct cfg *cfg;
-	const double *samples;    /* by instruction: blamed time samples */
+	const double *samples;    /* by instruction: time samples, where they landed */
 	const double *min_cycles; /* by instruction: M: cycles at the head of the
 				     reorder buffer without dynamic stalls; 0: it
 				     retires together with an older instruction */
@@ -96,8 +95,10 @@ int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *
 int freq_take_scale(struct freq *f, const struct cfg *cfg, const struct scale *scale,
 		    struct arena *arena);
 
-/* The same where the scale is known: a factor of 1 with this deviation of its
- * logarithm. */
+/*
+ * The same where the scale is known: a factor of 1 with this deviation of its
+ * logarithm.
+ */
 int freq_keep_scale(struct freq *f, const struct cfg *cfg, double sd,
 		    struct arena *arena);
 

@@ -26,10 +26,10 @@
  * quantile.
  *
  * Windows also show how often the loops of all procedures of a program ran relative to
- * each other, and how exact that is (block_tie). The more exact it is, the nearer the
- * likely factor of a loop is to 1, unless executions were measured there: so the
- * estimate from windows is kept. The interval still includes the error of the factor
- * that all code of the program shares.
+ * each other, and how exact that is (block_tie). If windows show the relative frequency
+ * of a loop exactly, its likely factor stays near 1, so that the estimate from windows
+ * is kept. This does not apply to loops whose executions were measured. The interval
+ * still includes the error of the factor that all code of the program shares.
  *
  * A block's own factor deviates from the loop's by the error of the shape. So evidence
  * about a block says most about that block and about blocks whose executions have a
@@ -54,17 +54,17 @@
 
 enum scale_kind {
 	SCALE_EXECUTIONS, /* of the block, in the whole selection */
-	SCALE_CYCLES,     /* of time in a loop around the block, calls left out, for one
-			     execution of the block */
+	SCALE_CYCLES, /* that the loop around the block takes, without what it calls,
+			 for each execution of the block */
 };
 
 /* One measurement of how often something ran, or how long it took. */
 struct scale_evidence {
 	uint64_t offset; /* image offset of an instruction of the block */
 	enum scale_kind kind;
-	double low, high; /* 90 % interval; low 0 or high INFINITY: no bound there */
-	double likely; /* the most likely value, with two finite bounds above 0; 0: no
-			  value between the bounds is likelier */
+	double low, high;   /* 90 % interval; low 0 or high INFINITY: no bound there */
+	double likely;      /* the most likely value; both bounds are finite and above 0
+			       then. 0: all values between the bounds are equally likely */
 	const char *source; /* "register steps"; a constant, for debug output */
 	/*
 	 * Of SCALE_CYCLES: two offsets in the loop. The loop meant is the smallest loop

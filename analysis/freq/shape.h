@@ -43,8 +43,8 @@ struct shape_input {
 	size_t nr;
 	double size; /* the ratio b / a that an unchanged instruction has; B may have
 			more samples than A altogether */
-	double calls_a, calls_b; /* samples of the classes, in other procedures, that
-				    contain the calls; 0: not known */
+	double calls_a, calls_b; /* samples in the callers, at the code that runs as
+				    often as the call; 0: not known */
 	/* Executions of the code with the most time, 90 % intervals; 0: not known. */
 	struct freq_interval runs_a, runs_b;
 	double time_size; /* as size, but of time; used only if runs_a and runs_b are

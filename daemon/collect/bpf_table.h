@@ -23,9 +23,9 @@ struct bpf_table_config {
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	/* size of an overflow array, per CPU and set; a power of two */
 	uint32_t nr_entries;
-	bool outcome;   /* record whether conditional jumps are taken */
-	bool pairs;     /* the next sample closes a pair that a window has opened
-			   (abi/pair.h) */
+	bool outcome; /* record whether conditional jumps are taken */
+	bool pairs; /* close pairs: if a window opened one, the next sample completes it
+		       (abi/pair.h) */
 	bool by_thread; /* count by thread, not by process */
 	/* some events are sampled outside of interrupts (event_interrupts()) */
 	bool in_tasks;
@@ -51,7 +51,10 @@ int bpf_table_attach(const struct bpf_table *t, int perf_fd, uint32_t cpu, int e
 int bpf_table_start_ticks(struct bpf_table *t);
 void bpf_table_stop_ticks(struct bpf_table *t);
 
-/* Returns the number of ticks that are not counted as samples, modulo 2^32. */
+/*
+ * Returns the number of ticks in the kernel that were not sampled
+ * (collector_counts.elsewhere), modulo 2^32.
+ */
 uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t);
 
 /*
@@ -80,9 +83,9 @@ int bpf_table_pairs(const struct bpf_table *t);
 
 /*
  * bpf_table_notices() returns the descriptor of the ring of notices; t owns it. A
- * program sends a notice when an overflow array is 3/4 full, and when a CPU's
- * number of samples of processes, which bpf_table_work() returns modulo 2^32,
- * reaches the number set by bpf_table_notify_at().
+ * program sends a notice when an overflow array is 3/4 full, and when a CPU's number of
+ * samples outside of the idle task, which bpf_table_work() returns modulo 2^32, reaches
+ * the number set by bpf_table_notify_at().
  */
 int bpf_table_notices(const struct bpf_table *t);
 uint32_t bpf_table_work(const struct bpf_table *t, uint32_t cpu);

@@ -57,7 +57,8 @@ struct batch {
 	size_t nr;
 	const struct batch_record *records;
 	size_t nr_records;
-	/* lost samples that are in collector_counts.received, but in none of its losses
+	/* losses that only this batch tells of: collector_counts has them in received,
+	 * but neither in ring_lost nor in table_lost
 	 */
 	const struct batch_loss *losses;
 	size_t nr_losses;
@@ -74,8 +75,10 @@ struct raw_sample {
 	uint32_t tgid, tid;
 	uint16_t cpu;
 	uint8_t event;
-	/* the interrupted registers in arch_native.regs_mask, in the order of its bits;
-	 * NULL: not sampled */
+	/*
+	 * the interrupted registers in arch_native.regs_mask, in the order of its bits;
+	 * NULL: not sampled
+	 */
 	const uint64_t *regs;
 };
 
@@ -108,7 +111,8 @@ struct collector_config {
 	bool by_thread; /* entries have the tid in place of the tgid */
 	struct perftarget target;
 	int epoll_fd; /* gets all descriptors that become readable when there is work */
-	bool pairs;   /* samples close the pairs that windows open (abi/pair.h) */
+	bool pairs;   /* close pairs: the sample after a window completes the pair that
+			 the window opened (abi/pair.h) */
 	int raw_fd;   /* file to which each sample is also written (raw.h); -1: none */
 	struct timed_child *timed_child; /* for questions about other processes */
 	struct collector_owner owner;
@@ -126,7 +130,10 @@ struct collector_counts {
 	uint64_t throttled;
 	/* time without samples due to throttling; cpu-clock only */
 	uint64_t throttled_ns;
-	/* ticks that were counted but not sampled: in the kernel, beside some events */
+	/*
+	 * ticks in the kernel that were not sampled, because another event takes its
+	 * samples in tasks (event_interrupts())
+	 */
 	uint64_t elsewhere;
 };
 
@@ -183,7 +190,10 @@ struct collector_ops {
 		    struct collector **out, int *event);
 	/* Returns the time in ns after which randomise() should be called again. */
 	uint64_t (*random_ns)(const struct collector *c);
-	/* Whether few samples of processes were taken recently; false if not known. */
+	/*
+	 * Whether few samples outside of the idle task were taken recently; false if
+	 * not known.
+	 */
 	bool (*is_quiet)(const struct collector *c);
 	/*
 	 * Gets the exec id of a process, a number that each exec increases. It

@@ -60,17 +60,17 @@ void counters_randomise(struct counters *cs, const uint64_t *received);
 uint64_t counters_random_ns(const struct counters *cs);
 
 /*
- * rarely: from now on the caller draws periods so rarely that the programmed
- * rates need not be raised to make up for the time that each draw loses
- * (counters.c). When this becomes true, the periods of clock events are drawn
- * once more.
+ * Each new period restarts the timer, and loses half a sample on average. So clock
+ * events usually run a little faster than the wanted rate (counters.c). rarely: from
+ * now on periods are drawn too rarely for this to matter. When this becomes true, the
+ * periods of clock events are drawn once more.
  */
 void counters_draw_rarely(struct counters *cs, bool rarely);
 
 /* Whether this CPU has events. */
 bool counters_has(const struct counters *cs, int cpu);
 
-/* Returns the index of the event whose perf id on a CPU is id; 0 if there is none. */
+/* Returns the index of the event whose perf id on a CPU is id; if there is none, 0. */
 int counters_event_of_id(const struct counters *cs, int cpu, uint64_t id);
 
 /*

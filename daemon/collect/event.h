@@ -37,7 +37,10 @@ struct event {
 	bool exclude_user, exclude_kernel, exclude_hv;
 	enum event_unit unit;
 	uint64_t period; /* given with '@'; 0: computed from the rate */
-	/* how often a busy CPU counts the event; used with a rate */
+	/*
+	 * counts per second on a busy CPU (ns: 1e9; cycles: the clock rate), by which a
+	 * rate becomes a period
+	 */
 	uint64_t per_second;
 	enum landing landing;
 	enum event_record record;
@@ -65,8 +68,8 @@ int event_parse_in(const char *sysfs, const char *spec, uint64_t clock_hz,
 		   struct event *out);
 
 /*
- * Whether the event is the scheduler's ticks, which sample busy CPUs at the kernel's
- * rate.
+ * Whether the event is the scheduler's ticks, which sample busy CPUs CONFIG_HZ times a
+ * second.
  */
 bool event_is_ticks(const struct event *e);
 

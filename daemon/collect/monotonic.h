@@ -37,10 +37,10 @@ void monotonic_end_sweep(struct monotonic *s);
 bool monotonic_knows(const struct monotonic *s, int event);
 
 /*
- * Stores counts that were read just now in s->counts[event]. In counts, received
- * are the samples that were handed out or lost, pending those still in the
- * kernel, and event_count is the event's own count, so event_count / period is
- * the expected sum of both.
+ * Stores counts that were read just now in s->counts[event]. In counts, received is the
+ * number of samples that were handed out or lost, and pending that of samples that are
+ * still in the kernel. event_count is the event's own count: event_count / period is
+ * the expected sum of these two.
  */
 void monotonic_put(struct monotonic *s, int event,
 		   const struct collector_counts *counts, uint64_t period);

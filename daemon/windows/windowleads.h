@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowleads.h - drops lead-ins into whose instructions other code may jump
+ * windowleads.h - drops a lead-in if a jump may enter it in the middle
  *
  * A lead-in (abi/uop.h, CPI_UOP_LEAD) names instructions before the one at which a
  * window begins. The window interprets them first, to compute vector registers, which

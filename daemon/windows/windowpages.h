@@ -2,9 +2,9 @@
 /*
  * windowpages.h - translated pages of code, and the memory that they take
  *
- * Each page of an image's code has an entry in the array that the program sees. A page
- * is translated and packed after a window needed it. If there is no room, the pages
- * that windows use least are evicted.
+ * Each page of an image's code has an entry in the array that the BPF program sees. A
+ * page is translated and packed after a window needed it. If there is no room, the
+ * pages that windows use least are evicted.
  *
  * I1  Implements I2 of abi/window_bpf.h: windowpages_take_room() evicts pages and waits
  *     for a grace period. After it no new window uses these pages. The caller then
@@ -51,8 +51,9 @@ uint32_t windowpages_nr_live(const struct windowpages *wp,
 			     uint64_t size);
 
 /*
- * The same for code that a process has made (daemon/jit/jit.h). Entries that the owner
- * does not request again between begin and end are freed.
+ * windowpages_get() for code that a process made at run time (daemon/jit/jit.h). Call
+ * begin, then get for each mapping, then end. Entries that are not requested in between
+ * are freed.
  */
 void windowpages_begin_private(struct windowpages *wp,
 			       const struct windowpages_owner *owner);
@@ -71,8 +72,8 @@ uint32_t windowpages_next_ready(const struct windowpages *wp, uint32_t *number);
 void windowpages_publish(struct windowpages *wp, uint32_t entry);
 
 /*
- * Whether the code at pc at when_ns is the code from which the entry, of code
- * made at run time, was translated.
+ * Of an entry of code made at run time: whether the process still had, at when_ns, the
+ * code from which the entry was translated.
  */
 bool windowpages_was_made_of(struct windowpages *wp, uint32_t entry, uint64_t pc,
 			     uint64_t when_ns);
@@ -94,11 +95,15 @@ int windowpages_forget(struct windowpages *wp);
  */
 bool windowpages_miss(struct windowpages *wp, uint32_t entry, uint32_t offset);
 
-/* Notes that a window executed the instructions of an entry's page between offsets. */
+/* Notes that a window interpreted the instructions of an entry's page between offsets.
+ */
 void windowpages_passed(struct windowpages *wp, uint32_t entry, uint32_t from,
 			uint32_t to);
 
-/* Notes a sample at an offset of an image, where windows will come as well. */
+/*
+ * Requests the translation of a sample's page, because windows are likely to start
+ * there.
+ */
 void windowpages_sampled(struct windowpages *wp, const struct known_image *image,
 			 uint64_t offset);
 

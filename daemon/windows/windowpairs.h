@@ -3,7 +3,7 @@
  * windowpairs.h - turns pairs of samples into loop iterations per time
  *
  * A pair (abi/pair.h) has the changes of a thread's registers in a known time.
- * The program's code shows which register is a loop counter
+ * The profiled program's code shows which register is a loop counter
  * (analysis/windows/steps.h). What is kept of a pair is an instruction, how often
  * it ran, and how long that took (EDGES_PACE, EDGES_PACE_START in
  * db/profile/edges.h); the changes are thrown away.
@@ -25,7 +25,7 @@
 	X(SWITCHED, "switched")     /* the next sample was of another thread */        \
 	X(RING_LOST, "ring_lost")   /* the ring was full */                            \
 	X(STALE, "stale")           /* the code is not known any more */               \
-	X(NO_COUNTER, "no_counter") /* nothing counts where it began */                \
+	X(NO_COUNTER, "no_counter") /* no register is a loop counter there */          \
 	X(LEFT, "left")             /* it ended outside of the loop */                 \
 	X(DISAGREES, "disagrees") /* the loop was left and entered again in between */ \
 	X(NO_SPACE, "no_space")
@@ -60,7 +60,7 @@ void windowpairs_take(struct windowpairs *p, const struct cpi_pair_record *r);
 const struct cpi_pair_record *windowpairs_kept(const struct windowpairs *p, size_t *nr);
 void windowpairs_forget(struct windowpairs *p);
 
-/* Notes what the kernel side dropped, as it counts since its start. */
+/* Stores the kernel side's drop counters, which are totals since its start. */
 void windowpairs_note_counts(struct windowpairs *p, const struct cpi_pair_counts *sum);
 
 /*

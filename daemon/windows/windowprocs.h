@@ -3,9 +3,10 @@
  * windowprocs.h - the processes that windows can follow, and their mappings
  *
  * A process is added to the table after a window could not begin because it was
- * missing. Its mappings where windows needed code are added with it, and those whose
- * image is already open, at most CPI_WINDOW_REGIONS in all. Another mapping is added
- * after a window needed its code. The mappings come from the process map.
+ * missing. Two kinds of its mappings are added with it: those where a window needed
+ * code, and those whose image is open already; at most CPI_WINDOW_REGIONS in all.
+ * Another mapping is added after a window needed its code. The mappings come from the
+ * process map.
  */
 #ifndef CPI_DAEMON_WINDOWPROCS_H
 #define CPI_DAEMON_WINDOWPROCS_H
@@ -43,7 +44,7 @@ bool windowprocs_enter(struct windowprocs *wp, const struct cpi_window_record *r
 bool windowprocs_miss(struct windowprocs *wp, const struct cpi_window_record *r,
 		      uint64_t pc);
 
-/* The process of a record, as the program saw it; NULL if it was replaced since. */
+/* The table entry of the record's process; NULL if the entry was replaced since. */
 const struct cpi_window_process *windowprocs_find(const struct windowprocs *wp,
 						  const struct cpi_window_record *r);
 
@@ -62,8 +63,8 @@ bool windowprocs_followed(const struct windowprocs *wp,
 
 /*
  * Publishes finished translations of code made at run time, while the sequence of
- * its process is odd. Call it after the records
- * of one round were walked and before those of the next.
+ * its process is odd. Call it after the records of one turn of the daemon's loop were
+ * walked, and before those of the next.
  */
 void windowprocs_renew(struct windowprocs *wp);
 

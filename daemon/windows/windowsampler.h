@@ -19,7 +19,7 @@
 
 struct windowsampler_config {
 	const struct event *event;
-	const uint64_t *period; /* the stream's mean; the owner's */
+	const uint64_t *period; /* the stream's mean period, in the caller's memory */
 	struct perftarget target;
 	int device;   /* of the kernel module; -1: there is none */
 	int pairs_fd; /* struct windowsource_config */

@@ -54,7 +54,8 @@ struct windowsource_ops {
 	void (*close)(struct windowsource *ws);
 	/* Starts the event on the CPUs, or cfg.late. 0 or -errno. */
 	int (*start)(struct windowsource *ws, const struct cpus *cpus);
-	void (*stop)(struct windowsource *ws); /* consume once more */
+	void (*stop)(struct windowsource *ws); /* then call consume once more, for the
+						  records that are left */
 	int (*set_cpus)(struct windowsource *ws, const struct cpus *cpus);
 	/*
 	 * Draws new sampling periods; does nothing if the source draws one at
@@ -74,8 +75,8 @@ struct windowsource_ops {
 		       void (*take)(void *ctx, const struct cpi_window_record *r),
 		       void *ctx);
 	/*
-	 * Calls take with each pair of samples (abi/pair.h), and adds up what became of
-	 * all. 0 or -errno; -EOPNOTSUPP if the source makes none.
+	 * Calls take with each pair of samples (abi/pair.h), and adds the source's
+	 * counters to *sum. 0 or -errno; -EOPNOTSUPP if the source makes none.
 	 */
 	int (*pairs)(struct windowsource *ws,
 		     void (*take)(void *ctx, const struct cpi_pair_record *r),

@@ -2,8 +2,8 @@
 /*
  * windowtally.h - the windows that were attributed since the last flush
  *
- * I1  Σ windows in the sets of context "" + Σ losses = windows and losses that were
- *     added.
+ * I1  Σ windows in the sets of context "" (which has all windows) + Σ losses = windows
+ *     and losses that were added.
  * I2  Memory: when WINDOWTALLY_MAX_BYTES are used, further windows are lost as
  *     SAMPLE_NO_SPACE. When there are WINDOWTALLY_SETS sets, windows of new contexts go
  *     to the coarser contexts of context_make_try().
@@ -43,7 +43,8 @@ struct tally_access {
 struct tally_window {
 	struct tally_site start;
 	struct tally_site last; /* interpreted instruction */
-	uint64_t end;           /* offset of control after last, in the same image */
+	uint64_t end; /* offset of the next instruction after the window, in the same
+			 image */
 	const struct tally_jump *jump;
 	uint32_t nr_jumps, nr_insns;
 	const struct tally_access *access;

@@ -38,8 +38,8 @@ enum load_what {
 	/*
 	 * The store adds up the profiles, and the first epoch has all of them. If
 	 * times, "all" or a label select more than LOAD_MAX_SELECTED epochs, the store
-	 * adds up everything: each run of cpid is one or two epochs, and there are no
-	 * call stacks, branches or windows.
+	 * adds up everything: the result has one or two epochs for each run of cpid,
+	 * and there are no call stacks, branches or windows.
 	 */
 	LOAD_SUMS,
 };

@@ -47,9 +47,9 @@ struct rowbinary_reader {
 };
 
 /*
- * Calls fn for each row that is complete; cells end with the call. A non-zero return of
- * fn stops and is returned. 0, -CPI_ECORRUPT, -CPI_ELIMIT for a string that is too
- * long, or -ENOMEM.
+ * Calls fn for each row that is complete; cells are valid only during the call. A
+ * non-zero return of fn stops and is returned. 0, -CPI_ECORRUPT, -CPI_ELIMIT for a
+ * string that is too long, or -ENOMEM.
  */
 typedef int (*rowbinary_fn)(void *ctx, const struct rowbinary_cell *cells);
 int rowbinary_feed(struct rowbinary_reader *r, const void *data, size_t size,

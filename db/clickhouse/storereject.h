@@ -5,7 +5,7 @@
  * A machine that may insert can insert anything. So the store's owner checks what came:
  *
  *	rows	the shipment has more rows of profiles than its row in table epoch says
- *	ledger	its received samples are not its stored and its lost ones
+ *	ledger	its received samples ≠ stored + lost samples
  *	quota	with it, the host has more rows of that day than the store's quota
  *
  * A rejected shipment gets a row in table rejected, then one in table void, so that it

@@ -4,9 +4,10 @@
  *
  * Only sums are read, so the number of epochs is not limited. Sums of days and hours
  * replace rows if they are exact (daysums.h) and the sums are not by host. If the
- * remaining rows are more than STORESUMS_MAX_ROWS, thinned samples are read: of the
- * finest level that has at most so many rows. A sum is of one event that measures time.
- * It does not include the idle loop, lost samples, and samples without an image.
+ * remaining rows are more than STORESUMS_MAX_ROWS, a random part is read instead: the
+ * largest one (thinned level) with at most so many rows. A sum is of one event that
+ * measures time. It does not include the idle loop, lost samples, and samples without
+ * an image.
  */
 #ifndef CPI_DB_STORESUMS_H
 #define CPI_DB_STORESUMS_H

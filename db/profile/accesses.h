@@ -5,29 +5,31 @@
  * A window (windows.h) may tell which addresses its loads and stores touched. A set
  * sums that up per instruction, for the windows that began in one image:
  *
- * - How long ago its line and its page were touched before, by any instruction,
- *   counted in accesses of the window. If the window did not see that, it was a
- *   first touch, and only a lower bound is known: these are censored data, as in
- *   studies of lifetimes.
+ * - How long ago its line and its page were touched before, by any instruction, counted
+ *   in accesses of the window. If the window did not see that, it was a first touch,
+ *   and only a lower bound is known: these are censored data, as in studies of
+ *   lifetimes.
  * - Which lines and pages its first touches touched. The set has a sample of them:
- *   those whose hash is low. The sample is the same for each instruction, so a line
- *   is found at all instructions that touched it. And it is a simple random sample,
- *   so the number of different lines can be estimated from how often they came
- *   again.
- * - For the first touches of this sample, how many accesses the set has seen since
- *   a window before touched the place. Windows are far apart, and show the same
- *   small part of the accesses and of the touches. So the number of touches per
- *   access is right.
- * - The distance from its address at its execution before, in the same window.
+ *   those whose hash is low. All instructions use the same hash and bound, so a line is
+ *   found at all instructions that touched it; each also keeps at least ACCESSES_LEAST
+ *   places. And it is a simple random sample, so the number of different lines can be
+ *   estimated from how often they came again.
+ * - For the first touches of this sample, the reuse distance between windows: how many
+ *   accesses the set has seen since an earlier window touched the place. Windows show
+ *   only a small part of all accesses, but the same part of the touches of a place. So
+ *   touches per access are not biased.
+ * - Its strides: the difference of its addresses in two successive executions in a
+ *   window.
  *
  * Only the low 32 bits of addresses are known: two lines that are 4 GB apart count as
  * one.
  *
  * I1  seen = kept + accesses of instructions that the set left out; seen <= INT64_MAX
- * I2  of an instruction: known + unknown > 0; of each granule, the sum of survived is
- *     its first touches, and these with the sum of reused are known; pairs < known
+ * I2  of an instruction: `known` + `unknown` > 0; of each granule, Σ `survived` = first
+ *     touches, first touches + Σ `reused` = `known`, and `pairs` < `known`
  * I3  what a set has does not depend on the order of what was added, if no instruction
- *     was left out and no stride was displaced by others; but again and never do
+ *     was left out and no stride was displaced by others. `again` and `never` depend on
+ *     the order.
  */
 #ifndef CPI_DB_ACCESSES_H
 #define CPI_DB_ACCESSES_H
@@ -40,8 +42,8 @@
 
 #define ACCESSES_MAX_INSNS  512  /* instructions of a set */
 #define ACCESSES_MAX_WINDOW 256  /* accesses of a window */
-#define ACCESSES_SAMPLE     1024 /* lines, and pages, that a set has beyond these: */
-#define ACCESSES_LEAST      4    /* of each instruction at least */
+#define ACCESSES_SAMPLE     1024 /* lines, and pages, of a set */
+#define ACCESSES_LEAST      4    /* the same of each instruction, also above that */
 #define ACCESSES_MAX_SIZE   6    /* log2 of the bytes of an access */
 #define ACCESSES_LINE_BITS  6
 #define ACCESSES_PAGE_BITS  12
@@ -135,8 +137,8 @@ uint64_t accesses_windows(const struct accesses *set); /* that had accesses */
 size_t accesses_memory(const struct accesses *set);    /* bytes */
 
 /*
- * The instructions, by image and offset, and each once; until a change. At most limit +
- * limit / 4, since leaving out takes its time.
+ * The instructions, by image and offset, and each once; until a change. There may be up
+ * to limit / 4 more than the limit, because instructions are removed in batches.
  */
 const struct accesses_insn *const *accesses_insns(const struct accesses *set,
 						  size_t *nr);

@@ -45,8 +45,8 @@ enum context_kind {
 const char *context_kind_str(enum context_kind kind);
 
 /*
- * Parses "comm,label" to the sum of 1 << kind, and "none" to 0. Returns 0, or -EINVAL;
- * then *kinds is unchanged.
+ * Parses "comm,label" to a bit mask (1 << kind), and "none" to 0. Returns 0, or
+ * -EINVAL; then *kinds is unchanged.
  */
 int context_parse_kinds(const char *text, unsigned int *kinds);
 
@@ -75,7 +75,7 @@ size_t context_bound(int try, size_t nr);
 const char *context_value(const char *name, enum context_kind kind,
 			  char out[CONTEXT_VALUE_MAX + 1]);
 
-/* The sum of 1 << kind for each kind of which the name has a value. */
+/* Bit mask (1 << kind) of the kinds of which the name has a value. */
 unsigned int context_kinds(const char *name);
 
 /* Whether the name is of the newer form, in which no two contexts share a sample. */

@@ -21,11 +21,12 @@ enum edges_kind {
 	EDGES_BRANCH = 0,
 	EDGES_RUN = 1,
 	/*
-	 * How fast an instruction ran, from pairs of samples of one thread. nr_timed is
-	 * the number of pairs; n is that number plus how often the instruction at from
-	 * ran in them; cycles is the time between their samples, in ns. to is an
-	 * edges_pace_class(), so the sums by class are a histogram. EDGES_PACE_START is
-	 * the same, but to is the offset where the pairs began.
+	 * How fast an instruction ran, from pairs of samples of one thread. Members
+	 * have other meanings here. from: the instruction. to: an edges_pace_class() of
+	 * ns per execution, so the sums by class are a histogram. nr_timed: pairs. n:
+	 * pairs plus executions of the instruction in them. cycles: ns between the two
+	 * samples. EDGES_PACE_START is the same, but to is the offset where the pairs
+	 * began.
 	 */
 	EDGES_PACE = 2,
 	EDGES_PACE_START = 3,
@@ -37,8 +38,9 @@ const char *edges_kind_str(enum edges_kind kind); /* "branch"; "?" for an unknow
 /* Classes of ns per execution: eight for each power of two, from 2^-10 ns on. */
 #define EDGES_PACE_CLASSES 512
 #define EDGES_PACE_NONE    512 /* pairs in which the instruction did not run */
-#define EDGES_PACE_DISAGREES \
-	513 /* pairs in which the register changed in the wrong direction */
+#define EDGES_PACE_DISAGREES                                                 \
+	513 /* pairs whose register change is impossible for the loop: wrong \
+	       direction, no multiple of the step, or too fast */
 #define EDGES_PACE_BELOW 514 /* pairs that ended in a procedure that the loop calls */
 #define EDGES_PACE_LEFT  515 /* pairs that ended elsewhere */
 
@@ -61,9 +63,8 @@ void edges_free(struct edges *e); /* accepts NULL */
 
 /*
  * Adds the numbers of e to the edge with the same from and to. n is not 0; nr_timed and
- * mispredicted are at most n. Returns 0, -EOVERFLOW, -ENOMEM, or -CPI_ELIMIT, which is
- * possible once the set has 7/8 of EDGES_MAX different edges; on failure set is
- * unchanged.
+ * mispredicted are at most n. Returns 0, -EOVERFLOW, -ENOMEM, or -CPI_ELIMIT if the set
+ * is full, which begins at 7/8 of EDGES_MAX edges; on failure set is unchanged.
  */
 int edges_add(struct edges *set, const struct edge *e);
 int edges_merge(struct edges *set, struct edges *from);

@@ -4,7 +4,9 @@
  *
  * These are plain structs. The caller owns everything that they point to.
  *
- * I1  Per stream: received = Σ profile totals (PROFILE_COUNT) + Σ losses.
+ * I1  Per stream: received = Σ totals (PROFILE_COUNT) of the profiles with context "" +
+ *     Σ losses. Profiles with another context have some of these samples again; those
+ *     without an image have unknown samples again.
  */
 #ifndef CPI_DB_FLUSH_H
 #define CPI_DB_FLUSH_H
@@ -22,7 +24,10 @@
 /* What a stream samples: tally.kind of cpi-db(5). */
 enum tally_kind { TALLY_SAMPLES = 0, TALLY_STACKS = 1, TALLY_WINDOWS = 2 };
 
-/* Losses: samples that no profile has, by reason. UNKNOWN: they have no image. */
+/*
+ * Losses: samples that no profile with context "" has, by reason. UNKNOWN: they have no
+ * image.
+ */
 enum loss_class { LOSS_UNKNOWN = 0, LOSS_LOST = 1 };
 
 struct flush_profile {
@@ -31,9 +36,9 @@ struct flush_profile {
 	 * with a context.
 	 */
 	const struct image_desc *image;
-	int stream; /* index into streams */
-	const char
-		*context; /* "" for the profile of all samples, otherwise "comm=NAME" */
+	int stream;          /* index into streams */
+	const char *context; /* "" for the profile of all samples, otherwise a name
+				(context.h) */
 	struct profile *profile;
 };
 
@@ -101,8 +106,8 @@ struct flush_instruction {
 };
 
 /*
- * Call stacks, which have streams of their own. Each stack is in one tree of context ""
- * or "comm=NAME", so I1 holds with the totals of these trees.
+ * Call stacks, which have streams of their own. Each stack is in one tree, so I1 holds
+ * with the totals of all trees.
  */
 struct flush_tree {
 	int stream; /* index into the stacks' streams */
@@ -130,9 +135,9 @@ struct flush_stacks {
 struct flush_window_set {
 	const struct image_desc *image; /* in which the windows began */
 	int stream;                     /* index of the windows' streams */
-	const char *context;            /* "" for those of all, else "comm=NAME" */
-	struct windows *windows;        /* not empty; storing may add windows to it */
-	struct accesses *accesses;      /* which data they touched; NULL: not known */
+	const char *context;       /* "" for those of all, else a name (context.h) */
+	struct windows *windows;   /* not empty; storing may add windows to it */
+	struct accesses *accesses; /* which data they touched; NULL: not known */
 };
 
 struct flush_windows {

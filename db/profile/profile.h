@@ -34,7 +34,9 @@ enum weight {
 	NR_WEIGHTS
 };
 
-#define WEIGHT_UNIT 840 /* of a whole sample: 1/n of it is exact up to n = 8 */
+#define WEIGHT_UNIT                                                                 \
+	840 /* of a whole sample, or of a cycle that hardware measured (precise.h): \
+	       1/n of it is exact up to n = 8 */
 
 struct profile;
 struct records;

@@ -76,8 +76,8 @@ struct query_selection {
 	bool (*takes_cgroup)(const struct query_selection *sel, const char *path);
 	const char *container, *unit; /* globs for takes_cgroup() */
 	/*
-	 * Sum of 1 << kind: returns contexts with one of these kinds separately. If no
-	 * kind is restricted, also returns all samples together.
+	 * Bit mask (1 << kind): returns contexts with one of these kinds separately. If
+	 * no kind is restricted, also returns all samples together.
 	 */
 	unsigned int apart;
 	/*
@@ -90,7 +90,7 @@ struct query_selection {
 	const struct query_keeper *keeper; /* NULL: nothing is kept between runs */
 };
 
-/* The sum of 1 << kind for each kind that is restricted. */
+/* Bit mask (1 << kind) of the kinds that are restricted. */
 unsigned int query_restricted_kinds(const struct query_selection *sel);
 
 /*

@@ -4,8 +4,8 @@
  *
  * Stacks with the same callers share their outer frames. A frame is an image, by a
  * number that the tree's owner assigns, and an offset in it. The offset is that of the
- * interrupted instruction, or of the last byte of a call: one less than the address
- * *that the call returns to.
+ * interrupted instruction, or of the last byte of a call: one less than the address to
+ *which the call returns.
  *
  * A blob is packed (db/profile/pack.h). The body, all numbers LEB128:
  *

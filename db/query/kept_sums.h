@@ -9,8 +9,8 @@
  *
  * The key of a block is made of its epochs: their ids, times and numbers of samples.
  * The key of a sum is made of its image, its stream, and each place's epoch, context
- * and number of samples. So sums that a roll-up, a removal or an import made wrong are
- * not found.
+ * and number of samples. If a roll-up, a removal or an import changes them, the key
+ * changes too, so an outdated sum is never used.
  */
 #ifndef CPI_DB_KEPT_SUMS_H
 #define CPI_DB_KEPT_SUMS_H

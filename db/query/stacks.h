@@ -5,9 +5,9 @@
  * Stacks have their own streams. Their time, n * mean_period, measures the same time as
  * the profiles, and must not be added to it.
  *
- * Each stack is in one context "comm=NAME", or in "" if its command is unknown or there
- * were too many commands. Contexts of other kinds contain the stacks a second time, for
- * selections by that kind.
+ * Each stack is in one context (context.h), or in "" if its command is unknown or there
+ * were too many contexts. In old databases, contexts of other kinds than the command
+ * contain the stacks a second time.
  */
 #ifndef CPI_DB_STACKS_H
 #define CPI_DB_STACKS_H
@@ -26,7 +26,7 @@ struct query_frame {
 
 struct query_stack {
 	int64_t stream;
-	const char *context; /* "comm=NAME", "", or a context of the selection's kind */
+	const char *context; /* "", or a name (context.h) */
 	enum stack_mark mark;
 	const struct query_frame *frames; /* leaf first */
 	size_t nr_frames; /* 0: STACK_NO_ROOM, or nothing was readable */

@@ -19,10 +19,10 @@
 
 /* 0: no such limit. */
 struct retain_policy {
-	uint64_t hourly_ns;   /* age at which hours become days */
-	uint64_t daily_ns;    /* age at which epochs are removed */
+	uint64_t hourly_ns;   /* how long hours are kept; older ones become days */
+	uint64_t daily_ns;    /* how long days are kept; older ones are removed */
 	uint64_t bytes;       /* of the file and its WAL */
-	uint64_t minutely_ns; /* age at which minutes become hours */
+	uint64_t minutely_ns; /* how long minutes are kept; older ones become hours */
 };
 
 #define RETAIN_DEFAULT     "minutely:6h,hourly:7d,daily:90d,size:2G"

@@ -2,7 +2,7 @@
 /*
  * rollup.h - epochs of one hour, or of one day, become one
  *
- * Of one life of a collector (a row of table run), the epochs that begin in the same
+ * Within one run of a collector (a row of table run), the epochs that begin in the same
  * hour, or on the same day (UTC), are merged into the first of them. The merged epoch
  * keeps the id and the start time of the first one, so that ids stay in order of time.
  * Open epochs, epochs with a label and days are left alone.

@@ -28,7 +28,7 @@ int procedure_evidence_open(const struct select_request *req,
 			    struct procedure_evidence **out);
 void procedure_evidence_close(struct procedure_evidence *e); /* accepts NULL */
 
-/* Returns how its events count in time. */
+/* Returns the factors by which ticks and random samples are combined. */
 const struct evidence *procedure_evidence_fit(const struct procedure_evidence *e);
 
 /*

@@ -30,8 +30,9 @@ void prof_context_name(int by, const char *context, struct prof_context_name *ou
 bool prof_context_takes_unknown(const char *context);
 
 /*
- * How many samples of each loss are in no row by context: those of class LOSS_UNKNOWN,
- * without counted ones of each stream. left has room for losses->nr.
+ * How many samples of each loss are in no row by context: of class LOSS_UNKNOWN, minus
+ * counted[stream], which rows have already; counted is used up. left has room for
+ * losses->nr.
  */
 void prof_context_left(const struct query_streams *streams,
 		       const struct query_losses *losses, uint64_t *counted,

@@ -21,7 +21,10 @@
 #define PROF_MAX_INTERVALS 4096
 int prof_make_buckets(struct prof *p);
 
-/* Returns the bucket that contains the whole epoch, else a number only for it. */
+/*
+ * Returns the bucket that contains the whole epoch; if none does, PROF_MAX_INTERVALS +
+ * epoch.
+ */
 size_t prof_slot(const struct prof *p, size_t epoch);
 
 /* Whether the epoch is the first one of its machine after a reboot. */

@@ -63,7 +63,7 @@ int top_add(struct top *t, enum top_by by, const char *name, const char *image,
 int top_add_busy(struct top *t, const char *procedure, const char *image, double ns);
 void top_add_idle(struct top *t, double ns);
 
-/* Returns the array index of the look that is back looks older than the newest. */
+/* Returns the array index of the look `back` looks before the newest one. */
 size_t top_slot(const struct top *t, size_t back);
 
 /* Returns the number of remembered looks, at most TOP_LOOKS. */

@@ -2,9 +2,9 @@
 /*
  * top_evidence.h - combines ticks and random samples into the time of cpi top's rows
  *
- * A look has few samples. So all samples that the epochs have of a row decide whether
- * it departs (evidence.h); then the new samples are added to the look with these
- * factors.
+ * A look has few samples. So all samples of a row so far decide whether ticks count for
+ * it (evidence.h). The new samples are then added to the look with the factors that
+ * follow.
  *
  * Memory: TOP_ROWS rows of each kind, each some 300 bytes; further rows are TOP_OTHER.
  */
