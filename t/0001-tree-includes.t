@@ -60,6 +60,7 @@ isa image
 cfg image isa
 windows math image isa cfg
 predict math image isa cfg windows
+values math image isa cfg windows
 freq math image isa cfg windows
 data math
 blame math image isa cfg windows predict freq data
@@ -85,7 +86,7 @@ cache /analysis/image decode/elfid.h
 select cache /analysis/freq /analysis/image /analysis/isa /db/clickhouse /db/core /db/move decode/elfid.h
 profile select /analysis/freq
 calls select profile /analysis/calls /analysis/image
-explain cache select profile calls /analysis/blame /analysis/data /analysis/explain /analysis/freq /analysis/isa /analysis/predict /analysis/trace /analysis/windows /decode
+explain cache select profile calls /analysis/blame /analysis/data /analysis/explain /analysis/freq /analysis/isa /analysis/predict /analysis/trace /analysis/values /analysis/windows /decode
 compare select profile calls explain /analysis/compare /analysis/freq /analysis/math
 fleet report/profile/prof.h /analysis/compare /db/clickhouse
 feedback select explain /analysis/feedback decode/elfid.h

@@ -12,8 +12,8 @@
 
 #include "analysis/windows/pathwalk.h"
 
-#define MAX_BLOCKS (WINDOW_MAX_INSNS + 1) /* of all paths that are not at their end */
-#define MAX_DEPTH  (WINDOW_MAX_INSNS + 2) /* each but the first one took a jump */
+#define MAX_BLOCKS (WINDOW_MAX_INSNS + 1)  /* of all paths that are not at their end */
+#define MAX_DEPTH  PATHWALK_MAX_EXECUTIONS /* each but the first one took a jump */
 
 struct execution {
 	int first, nr_blocks; /* of its path, in walk->block; 0: it has not reached an
@@ -21,6 +21,9 @@ struct execution {
 	struct pathwalk_caller caller;
 	uint64_t since; /* instructions of the window before its path */
 	uint64_t back;  /* image offset to which the procedure it called returns */
+	int at;         /* the block that it is in, or was in; as from in the header */
+	int from;       /* of its path */
+	uint32_t number;
 };
 
 struct pathwalk {
@@ -29,7 +32,8 @@ struct pathwalk {
 	bool *is_anchor; /* by block */
 	struct execution *stack;
 	int depth;
-	bool inside; /* the top one runs */
+	uint32_t nr_executions; /* of the window */
+	bool inside;            /* the top one runs */
 	int *block;
 	int nr_blocks;
 	uint64_t bytes, jumps; /* bytes of straight parts, and taken jumps, until now */
@@ -115,6 +119,8 @@ static void end_path(struct pathwalk *walk, int end)
 		.block = &walk->block[top->first],
 		.nr_blocks = top->nr_blocks,
 		.end = end,
+		.from = top->from,
+		.execution = top->number,
 		.caller = top->caller,
 		.nr_insns = now(walk) - top->since,
 		.left = walk->nr_insns - top->since,
@@ -127,11 +133,13 @@ static void end_path(struct pathwalk *walk, int end)
 	top->caller.known = false;
 }
 
-static void push(struct pathwalk *walk, struct pathwalk_caller caller)
+static void push(struct pathwalk *walk, struct pathwalk_caller caller, int at)
 {
 	walk->stack[walk->depth++] = (struct execution){
 		.first = walk->nr_blocks,
 		.caller = caller,
+		.at = at,
+		.number = walk->nr_executions++,
 	};
 	walk->inside = true;
 }
@@ -154,11 +162,14 @@ static void lose(struct pathwalk *walk)
 static void come_to(struct pathwalk *walk, int b)
 {
 	struct execution *top = &walk->stack[walk->depth - 1];
+	const int from = top->at;
 
+	top->at = b;
 	if (walk->is_anchor[b]) {
 		if (top->nr_blocks)
 			end_path(walk, b);
 		top->since = now(walk);
+		top->from = from;
 	} else if (!top->nr_blocks) {
 		return;
 	}
@@ -174,18 +185,20 @@ static void come_to(struct pathwalk *walk, int b)
 static void land(struct pathwalk *walk, uint64_t at, struct pathwalk_caller from)
 {
 	const int b = cfg_block_at(walk->cfg, at);
+	const bool is_start = b >= 0 && walk->cfg->block[b].start == at;
 
 	if (b < 0)
 		return;
 	if (walk->cfg->block[0].start == at) {
-		push(walk, from);
+		push(walk, from, walk->cfg->exit);
 	} else if (walk->depth && walk->stack[walk->depth - 1].back == at) {
 		walk->inside = true;
 	} else {
 		lose(walk);
-		push(walk, (struct pathwalk_caller){ .known = false });
+		push(walk, (struct pathwalk_caller){ .known = false },
+		     is_start ? -1 : b);
 	}
-	if (walk->cfg->block[b].start == at)
+	if (is_start)
 		come_to(walk, b);
 }
 
@@ -286,7 +299,8 @@ static void walk_part(struct pathwalk *walk, const struct window *w, uint32_t i,
 					       i > 1 ? w->jump[i - 2].image : start,
 					       w->jump[i - 1].from });
 	if (!i && image == walk->image && cfg_block_at(walk->cfg, from) >= 0)
-		push(walk, (struct pathwalk_caller){ .known = false });
+		push(walk, (struct pathwalk_caller){ .known = false },
+		     cfg_block_at(walk->cfg, from));
 	if (walk->inside)
 		go_straight(walk, from, to);
 	else
@@ -319,6 +333,7 @@ int pathwalk_window(struct pathwalk *walk, const struct window *w, uint32_t star
 	walk->fn = fn;
 	walk->ctx = ctx;
 	walk->err = 0;
+	walk->nr_executions = 0;
 	begin_clock(walk, w);
 	for (uint32_t i = 0; i <= w->nr_jumps && !walk->err; i++)
 		walk_part(walk, w, i, start);

@@ -29,10 +29,19 @@ struct pathwalk_path {
 	const int *block; /* begins with the anchor; does not include end */
 	int nr_blocks;
 	int end; /* the next anchor or cfg->exit; -1: the window ended before */
+	/*
+	 * The block from which control came to the anchor; cfg->exit if the procedure
+	 * was entered; -1: unknown.
+	 */
+	int from;
+	uint32_t execution; /* of the procedure: paths with one number follow each
+			       other; less than PATHWALK_MAX_EXECUTIONS */
 	struct pathwalk_caller caller; /* of a path from the entry */
 	uint64_t nr_insns; /* estimate: executed until the path's end, calls included */
 	uint64_t left;     /* the same until the window's end; at least nr_insns */
 };
+
+#define PATHWALK_MAX_EXECUTIONS (WINDOW_MAX_INSNS + 2) /* of a window */
 
 struct pathwalk;
 

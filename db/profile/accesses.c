@@ -414,6 +414,13 @@ static int add_touch(const struct window_state *w, size_t i, int g)
 	return add_place(w->set, w->insn[i], g, &p);
 }
 
+static int alignment_of(uint32_t address)
+{
+	const int zeros = address ? __builtin_ctz(address) : 32;
+
+	return zeros < ACCESSES_ALIGNMENTS ? zeros : ACCESSES_ALIGNMENTS - 1;
+}
+
 static int add_known(const struct window_state *w, size_t i)
 {
 	struct accesses_insn *insn = w->insn[i];
@@ -424,6 +431,7 @@ static int add_known(const struct window_state *w, size_t i)
 	insn->known++;
 	insn->splits +=
 		number_of(&w->a[i], line, false) != number_of(&w->a[i], line, true);
+	insn->aligned[alignment_of(w->a[i].address)]++;
 	add_stride(w, i);
 	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++)
 		err = add_touch(w, i, g);
@@ -547,6 +555,8 @@ static int merge_insn(struct accesses *set, struct accesses_insn *to,
 	to->unknown += from->unknown;
 	to->splits += from->splits;
 	to->pairs += from->pairs;
+	for (int i = 0; i < ACCESSES_ALIGNMENTS; i++)
+		to->aligned[i] += from->aligned[i];
 	add_strides(to->stride, from->stride, ACCESSES_STRIDES);
 	return err;
 }

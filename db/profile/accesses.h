@@ -20,13 +20,15 @@
  *   touches per access are not biased.
  * - Its strides: the difference of its addresses in two successive executions in a
  *   window.
+ * - How many zero bits its address ends in.
  *
  * Only the low 32 bits of addresses are known: two lines that are 4 GB apart count as
  * one.
  *
  * I1  seen = kept + accesses of instructions that the set left out; seen <= INT64_MAX
  * I2  of an instruction: `known` + `unknown` > 0; of each granule, Σ `survived` = first
- *     touches, first touches + Σ `reused` = `known`, and `pairs` < `known`
+ *     touches, first touches + Σ `reused` = `known`, and `pairs` < `known`; Σ `aligned`
+ *     <= `known`, and less only in sets of older versions
  * I3  what a set has does not depend on the order of what was added, if no instruction
  *     was left out and no stride was displaced by others. `again` and `never` depend on
  *     the order.
@@ -50,6 +52,7 @@
 #define ACCESSES_AGES       8  /* age a: 2^a to 2^(a+1) - 1 accesses ago */
 #define ACCESSES_GAPS       24 /* the same, between windows; the last one is open */
 #define ACCESSES_STRIDES    4
+#define ACCESSES_ALIGNMENTS 7   /* the last one: aligned to a line, or more */
 #define ACCESSES_SHARED     255 /* several threads touched a granule */
 
 /* One execution of a load or store in a window. */
@@ -103,6 +106,7 @@ struct accesses_insn {
 	uint64_t unknown; /* other executions */
 	uint64_t splits;  /* of known, those that touch two lines; the first counts */
 	uint64_t pairs;   /* known executions with a known one before in the window */
+	uint64_t aligned[ACCESSES_ALIGNMENTS]; /* known, by zero bits at the end */
 	struct accesses_stride stride[ACCESSES_STRIDES]; /* the most frequent first */
 	struct accesses_reuse reuse[ACCESSES_NR_GRANULES];
 };
@@ -163,12 +167,14 @@ uint32_t accesses_hash(uint32_t number);
  * As a blob, packed (db/profile/pack.h). The body, all numbers LEB128: windows;
  * accesses left out; log2 of the bound, of lines and of pages; number of instructions;
  * their images as distances; their offsets, as distances within an image. Then of each
- * instruction: 1 if it loads + 2 if it stores + 4 size; unknown; splits; pairs; the
- * strides: n, and the bytes (as 2 d, or -2 d - 1 below 0), with n = 0 after the last if
- * there are less than 4; of lines and of pages: reused, survived, again and never (each
- * as its length, and so many counts), the number of places, and of all places, by
- * number: the numbers as distances, then n, then the threads, a byte each. t/fixtures/
- * has a golden file. For an empty set nothing is appended. Returns 0 or -ENOMEM.
+ * instruction: 1 if it loads + 2 if it stores + 4 size + 32 if its aligned follow,
+ * which older versions have not; these; unknown; splits; pairs; the strides: n, and the
+ * bytes (as 2 d, or -2 d - 1 below 0), with n = 0 after the last if there are less than
+ * 4; of lines and of pages: reused, survived, again and never (each as its length, and
+ * so many counts), the number of places, and of all places, by number: the numbers as
+ * distances, then n, then the threads, a byte each. t/fixtures/ has golden files:
+ * accesses.blob, and older.blob without aligned. For an empty set nothing is appended.
+ * Returns 0 or -ENOMEM.
  */
 int accesses_encode(const struct accesses *set, struct buf *out);
 

@@ -27,6 +27,8 @@ enum {
 	LOADS = 1,
 	STORES = 2,
 	SIZE_SHIFT = 2,
+	SIZE_BITS = 7,
+	ALIGNED = 32, /* sets of older versions have no alignments */
 };
 
 static const uint32_t most_numbers[] = {
@@ -92,12 +94,25 @@ static int put_places(const struct accesses_reuse *r, struct buf *out)
 	return 0;
 }
 
+static bool has_alignments(const struct accesses_insn *insn)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < ACCESSES_ALIGNMENTS; i++)
+		sum += insn->aligned[i];
+	return sum;
+}
+
 static int put_insn(const struct accesses_insn *insn, struct buf *out)
 {
+	const bool aligned = has_alignments(insn);
 	int err = 0;
 
 	varint_put(out, (insn->loads ? LOADS : 0U) + (insn->stores ? STORES : 0U) +
-				((uint32_t)insn->size << SIZE_SHIFT));
+				((uint32_t)insn->size << SIZE_SHIFT) +
+				(aligned ? ALIGNED : 0U));
+	for (int i = 0; aligned && i < ACCESSES_ALIGNMENTS; i++)
+		varint_put(out, insn->aligned[i]);
 	varint_put(out, insn->unknown);
 	varint_put(out, insn->splits);
 	varint_put(out, insn->pairs);
@@ -266,14 +281,27 @@ static void get_places(struct accesses_reader *r, struct accesses_reuse *reuse, 
 	qsort(reuse->place, nr, sizeof(*reuse->place), accesses_compare_places);
 }
 
+/* Returns their sum. */
+static uint64_t get_alignments(struct accesses_reader *r, struct accesses_insn *insn)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < ACCESSES_ALIGNMENTS; i++) {
+		insn->aligned[i] = get(r, r->left - sum);
+		sum += insn->aligned[i];
+	}
+	return sum;
+}
+
 static void get_insn(struct accesses_reader *r, struct accesses_insn *insn)
 {
 	const uint64_t flags =
-		get(r, (ACCESSES_MAX_SIZE << SIZE_SHIFT) + LOADS + STORES);
+		get(r, (ACCESSES_MAX_SIZE << SIZE_SHIFT) + LOADS + STORES + ALIGNED);
+	const uint64_t aligned = flags & ALIGNED ? get_alignments(r, insn) : 0;
 
 	insn->loads = flags & LOADS;
 	insn->stores = flags & STORES;
-	insn->size = (uint8_t)(flags >> SIZE_SHIFT);
+	insn->size = (uint8_t)(flags >> SIZE_SHIFT & SIZE_BITS);
 	insn->unknown = get(r, r->left);
 	r->left -= insn->unknown;
 	insn->splits = get(r, r->left);
@@ -296,6 +324,7 @@ static void get_insn(struct accesses_reader *r, struct accesses_insn *insn)
 	}
 	r->left -= r->err ? 0 : insn->known;
 	if (!r->err && (!(flags & (LOADS | STORES)) || insn->splits > insn->known ||
+			aligned > insn->known || insn->size > ACCESSES_MAX_SIZE ||
 			(insn->pairs && insn->pairs >= insn->known) ||
 			!(insn->known + insn->unknown)))
 		r->err = -CPI_ECORRUPT;

@@ -69,14 +69,19 @@ struct truth {
 	uint32_t number[MAX_ALL]; /* of each first touch */
 	size_t nr;
 	int32_t stride[MAX_ALL];
+	uint64_t aligned[ACCESSES_ALIGNMENTS];
 };
 
 static void note_known(struct truth *t, const struct made *m, size_t i,
 		       const struct accesses_insn *insn, unsigned int bits)
 {
 	size_t age = 0;
+	int zeros = 0;
 
 	t->known++;
+	while (zeros < ACCESSES_ALIGNMENTS - 1 && m->a[i].address % (2U << zeros) == 0)
+		zeros++;
+	t->aligned[zeros]++;
 	t->splits += m->a[i].address >> 6 !=
 		     (m->a[i].address + (UINT64_C(1) << m->a[i].size) - 1) >> 6;
 	for (size_t k = 0; k < i; k++) {
@@ -197,6 +202,8 @@ static void check_all(const struct accesses *set, const struct made *m, size_t n
 			ck_assert_uint_eq(insn[i]->unknown, t.unknown);
 			ck_assert_uint_eq(insn[i]->splits, t.splits);
 			ck_assert_uint_eq(insn[i]->pairs, t.pairs);
+			ck_assert_mem_eq(insn[i]->aligned, t.aligned,
+					 sizeof(t.aligned));
 			ck_assert_uint_eq(r->first, t.nr);
 			ck_assert_mem_eq(r->reused, t.reused, sizeof(t.reused));
 			ck_assert_mem_eq(r->survived, t.survived, sizeof(t.survived));
@@ -475,6 +482,39 @@ START_TEST(the_golden_blob_is_read_and_written)
 }
 END_TEST
 
+START_TEST(a_blob_of_an_older_version_has_no_alignments)
+{
+	const char *srcdir = getenv("srcdir");
+	struct accesses *set = new_set(), *read = new_set();
+	const struct accesses_insn *const *a, *const *b;
+	struct buf blob = { 0 };
+	size_t nr, nr_read;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/t/fixtures/accesses/older.blob",
+		 srcdir ? srcdir : ".");
+	ck_assert_int_eq(file_read_all(AT_FDCWD, path, 4096, &blob), 0);
+	ck_assert_int_eq(accesses_decode(blob.data, blob.len, read), 0);
+	add_golden(set);
+	a = accesses_insns(set, &nr);
+	b = accesses_insns(read, &nr_read);
+	ck_assert_uint_eq(nr, nr_read);
+	for (size_t i = 0; i < nr; i++) {
+		ck_assert_uint_eq(a[i]->known, b[i]->known);
+		ck_assert_uint_eq(a[i]->size, b[i]->size);
+		for (int k = 0; k < ACCESSES_ALIGNMENTS; k++)
+			ck_assert_uint_eq(b[i]->aligned[k], 0);
+	}
+	ck_assert_int_eq(accesses_merge(read, set, NULL, 0), 0);
+	b = accesses_insns(read, &nr_read);
+	for (size_t i = 0; i < nr; i++)
+		ck_assert_mem_eq(a[i]->aligned, b[i]->aligned, sizeof(a[i]->aligned));
+	buf_fini(&blob);
+	accesses_free(set);
+	accesses_free(read);
+}
+END_TEST
+
 /* Each byte that is wrong is refused, or means something that is right. */
 START_TEST(a_damaged_blob_changes_nothing)
 {
@@ -520,6 +560,7 @@ static Suite *make_suite(void)
 	tcase_add_test(t, images_are_translated_or_refused);
 	tcase_add_test(t, what_no_window_can_have_is_refused);
 	tcase_add_test(t, the_golden_blob_is_read_and_written);
+	tcase_add_test(t, a_blob_of_an_older_version_has_no_alignments);
 	tcase_add_test(t, a_damaged_blob_changes_nothing);
 	suite_add_tcase(s, t);
 	return s;

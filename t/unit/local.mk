@@ -298,7 +298,7 @@ UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob \
 	t/unit/check_feedback t/unit/check_flow_repair t/unit/check_freq t/unit/check_landing \
 	t/unit/check_loops t/unit/check_mispredicts t/unit/check_pace t/unit/check_pathcount t/unit/check_propagate \
 	t/unit/check_scale t/unit/check_steps t/unit/check_tip t/unit/check_traffic \
-	t/unit/check_trips t/unit/check_window_balance t/unit/check_window_weights
+	t/unit/check_trips t/unit/check_values t/unit/check_window_balance t/unit/check_window_weights
 check_PROGRAMS += $(UNIT_FREQ)
 QUICK_TESTS += $(UNIT_FREQ)
 EXTRA_DIST += t/unit/cfg_make.h t/unit/flow_make.h
@@ -340,6 +340,8 @@ t_unit_check_mispredicts_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_mispredicts_LDADD = $(t_unit_check_branchstack_LDADD)
 t_unit_check_pathcount_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_pathcount_LDADD = $(t_unit_check_branchstack_LDADD)
+t_unit_check_values_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_values_LDADD = $(t_unit_check_branchstack_LDADD)
 t_unit_check_traffic_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_traffic_LDADD = $(t_unit_check_branchstack_LDADD)
 t_unit_check_feedback_CFLAGS = $(UNIT_CFLAGS)
