@@ -11,7 +11,7 @@ COMMAND_PAGES = \
 	man/cpi-list.1 man/cpi-mark.1 man/cpi-pairs.1 man/cpi-paths.1 man/cpi-prof.1 man/cpi-rate.1 \
 	man/cpi-record.1 man/cpi-records.1 man/cpi-register.1 man/cpi-stalls.1 \
 	man/cpi-stats.1 man/cpi-status.1 man/cpi-sum.1 man/cpi-tip.1 man/cpi-top.1 \
-	man/cpi-tree.1 man/cpi-web.1
+	man/cpi-tree.1 man/cpi-values.1 man/cpi-web.1
 EXTRA_DIST += $(COMMAND_PAGES:=.in) man/options man/page.awk
 if !CROSS
 man_MANS = $(COMMAND_PAGES)

@@ -97,6 +97,8 @@ write ui /report/select /report/profile /report/calls /report/explain /report/co
 export ui write /report/select /report/calls /report/compare /report/feedback
 fleet ui /report/fleet /analysis/math
 doctor ui /daemon/os daemon/collect/calibrate.h daemon/session/budget.h
+retain ui /db/core /db/query /db/retain
+cat ui /report/select /db/core /db/query
 top ui /report/select /report/profile /db/core tools/commands.h
 input ui /analysis/image /analysis/trace /daemon/import/replay.h /daemon/os/tipfile.h /decode/elfid.h
 '
@@ -122,7 +124,7 @@ END
 rooms tools '' <<END
 $tools_rooms
 END
-allowed tools 'base tools/ui tools/write tools/export tools/input tools/doctor tools/top report/select report/profile report/fleet tools/fleet
+allowed tools 'base tools/ui tools/write tools/export tools/input tools/cat tools/doctor tools/retain tools/top report/select report/profile report/fleet tools/fleet
 	report/calls report/explain report/compare analysis/trace db/profile db/core db/store
 	db/query db/retain db/move db/clickhouse service daemon/session/session.h daemon/collect/calibrate.h daemon/collect/eventperiod.h
 	daemon/control/status_parts.h daemon/import/perfimport.h'

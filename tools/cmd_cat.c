@@ -15,7 +15,7 @@
 #include "tools/options.h"
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
-#include "tools/write/cat.h"
+#include "tools/cat/cat.h"
 #include "tools/write/report.h"
 
 /* The columns that put_place() fills. */

@@ -23,7 +23,7 @@
 #include "tools/commands.h"
 #include "tools/ctl.h"
 #include "tools/options.h"
-#include "tools/retaining.h"
+#include "tools/retain/retaining.h"
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
 #include "tools/write/report.h"

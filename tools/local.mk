@@ -12,8 +12,8 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_paths.c tools/cmd_prof.c tools/cmd_rate.c tools/cmd_record.c \
 	tools/cmd_records.c tools/cmd_register.c tools/cmd_stalls.c tools/cmd_stats.c \
 	tools/cmd_status.c tools/cmd_sum.c tools/cmd_tip.c tools/cmd_top.c \
-	tools/cmd_tree.c tools/cmd_web.c tools/commands.c tools/commands.h tools/ctl.c tools/ctl.h \
-	tools/options.c tools/options.h tools/retaining.c tools/retaining.h \
+	tools/cmd_tree.c tools/cmd_values.c tools/cmd_web.c tools/commands.c tools/commands.h tools/ctl.c tools/ctl.h \
+	tools/options.c tools/options.h \
 	tools/tree.c tools/tree.h
 
 tools_cpi_SOURCES = tools/main.c

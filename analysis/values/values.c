@@ -317,7 +317,7 @@ static void put_iterations(struct value_site *out, const struct site *s,
 		}
 		left -= cell[i]->weight;
 	}
-	out->unknown = survive;
+	out->unknown = survive > 1e-12 ? survive : 0;
 }
 
 static void put_targets(struct value_site *out, const struct site *s,

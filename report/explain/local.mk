@@ -16,5 +16,6 @@ report_libreport_a_SOURCES += \
 	report/explain/schedulefile.h report/explain/scope.h report/explain/ranked_insns.c report/explain/ranked_insns.h \
 	report/explain/selected_accesses.c report/explain/selected_accesses.h \
 	report/explain/selected_windows.c report/explain/selected_windows.h \
-	report/explain/summary.c report/explain/summary.h
+	report/explain/summary.c report/explain/summary.h \
+	report/explain/values.h report/explain/values_find.c
 EXTRA_DIST += report/explain/README.md

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * explain.h - writers of the reports on procedures and instructions (calc, list,
- * sum, hot, stalls, paths, records), as text, CSV and JSON
+ * sum, hot, stalls, paths, values, records), as text, CSV and JSON
  *
  * Functions that return an int return 0 or -ENOMEM.
  */
@@ -15,6 +15,7 @@
 #include "report/explain/ranking.h"
 #include "report/explain/records.h"
 #include "report/explain/summary.h"
+#include "report/explain/values.h"
 #include "tools/ui/cmd.h"
 #include "tools/ui/json.h"
 #include "tools/ui/table.h"
@@ -113,6 +114,9 @@ void ranked_insn_put_place(const struct ranked_insn *ranked,
 
 /* The paths through a procedure. */
 int paths_print(const struct paths_report *r, const struct out_options *out);
+
+/* Values of instructions. */
+int values_print(const struct values_report *r, const struct out_options *out);
 
 /* What hardware recorded. */
 int records_print_text(struct records_report *r, const struct out_options *out);

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 tools_libtools_a_SOURCES += \
 	tools/write/calc_json.c tools/write/calc_print.c tools/write/calls.h \
-	tools/write/calls_print.c tools/write/cat.h tools/write/cat_edges.c \
-	tools/write/cat_stacks.c tools/write/cat_windows.c tools/write/cfg_dot.c \
+	tools/write/calls_print.c tools/write/cfg_dot.c \
 	tools/write/cfg_dot.h tools/write/children_print.c tools/write/compare.h \
 	tools/write/cyclestack_print.c tools/write/diff_print.c \
 	tools/write/diff_procedure_print.c tools/write/diff_svg.c tools/write/explain.h \
@@ -10,7 +9,7 @@ tools_libtools_a_SOURCES += \
 	tools/write/compiler_profile_print.h tools/write/flame.c tools/write/flame.h \
 	tools/write/inlined_print.c \
 	tools/write/list_print.c tools/write/list_source_print.c \
-	tools/write/matrix_print.c tools/write/paths_print.c \
+	tools/write/matrix_print.c tools/write/paths_print.c tools/write/values_print.c \
 	tools/write/plain_name.c tools/write/plain_name.h tools/write/prof_print.c \
 	tools/write/prof_svg.c tools/write/profile.h tools/write/ranking_print.c \
 	tools/write/records_json.c tools/write/records_print.c tools/write/report.c \

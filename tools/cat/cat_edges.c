@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "tools/write/cat.h"
+#include "tools/cat/cat.h"
 
 #include <errno.h>
 

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "tools/retaining.h"
+#include "tools/retain/retaining.h"
 
 #include <errno.h>
 #include <inttypes.h>
