@@ -15,6 +15,15 @@
 #define CPI_X86_OF (1u << 11)
 
 /*
+ * Whether it executes code of 32 bits, by what an interrupt saved in place of cs. FRED
+ * saves other things above the 16 bits of the selector.
+ */
+static inline int cpi_x86_is_compat(uint64_t cs)
+{
+	return (cs & 0xffff) == 0x23;
+}
+
+/*
  * The bytes that are left, and the prefixes so far. In two words, which are shifted:
  * for BPF's verifier an index would be another state each.
  */

@@ -86,8 +86,6 @@ static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
 
 #if defined(__TARGET_ARCH_x86)
 
-#define USER32_CS 0x23
-
 /* Copies: the verifier wants constant offsets into what the kernel hands in. */
 #define GENERAL_REGS(r)                                                          \
 	{                                                                        \
@@ -185,7 +183,7 @@ static __always_inline enum cpi_outcome outcome_at(const uint64_t *code, uint32_
 		int glance = CPI_X86_DECODE;                                        \
 		uint32_t n;                                                         \
                                                                                     \
-		if ((r)->cs == USER32_CS)                                           \
+		if (cpi_x86_is_compat((r)->cs))                                     \
 			return CPI_OUTCOME_UNREADABLE;                              \
 		n = read_code((r)->ip, (r)->cs & 3, (uint8_t *)code);               \
 		if (n == CPI_BRANCH_MAX_BYTES)                                      \

@@ -25,11 +25,11 @@ cpi_window_is_user(const CPI_WINDOW_REGS *r)
 	return r->cs & 3;
 }
 
-/* Whether it executes code of 32 bits. */
+/* Whether it executes code of 32 bits. FRED saves other things above the selector. */
 static inline __attribute__((always_inline)) int
 cpi_window_is_compat(const CPI_WINDOW_REGS *r)
 {
-	return r->cs == USER32_CS;
+	return (uint16_t)r->cs == USER32_CS;
 }
 
 static inline __attribute__((always_inline)) void

@@ -43,6 +43,15 @@ START_TEST(x86_jumps_are_told_from_the_rest)
 }
 END_TEST
 
+START_TEST(x86_code_of_32_bits_is_told_by_the_selector_alone)
+{
+	ck_assert(cpi_x86_is_compat(0x23));
+	ck_assert(cpi_x86_is_compat(0x3a00020023));
+	ck_assert(!cpi_x86_is_compat(0x33));
+	ck_assert(!cpi_x86_is_compat(0x10));
+}
+END_TEST
+
 static const unsigned int flag_bits[] = { CPI_X86_CF, CPI_X86_PF, CPI_X86_ZF,
 					  CPI_X86_SF, CPI_X86_OF };
 
@@ -194,6 +203,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("branch");
 
 	tcase_add_loop_test(tc, x86_jumps_are_told_from_the_rest, 0, NR(x86));
+	tcase_add_test(tc, x86_code_of_32_bits_is_told_by_the_selector_alone);
 #ifdef __x86_64__
 	tcase_add_test(tc, x86_conditions_agree_with_the_processor);
 #endif

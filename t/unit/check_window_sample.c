@@ -368,6 +368,17 @@ START_TEST(what_is_lost_has_a_name)
 }
 END_TEST
 
+START_TEST(compat_code_is_told_by_the_selector_alone)
+{
+	const struct registers compat = { .cs = 0x23 }, wide = { .cs = 0x33 },
+			       fred = { .cs = 0x3a00020023 };
+
+	ck_assert(cpi_window_is_compat(&compat));
+	ck_assert(cpi_window_is_compat(&fred));
+	ck_assert(!cpi_window_is_compat(&wide));
+}
+END_TEST
+
 START_TEST(compat_code_is_not_followed)
 {
 	struct cpi_window_who who = whom;
@@ -493,6 +504,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, who_is_another_is_told_of_and_not_followed, 0,
 			    NR(strangers));
 	tcase_add_loop_test(tc, what_is_lost_has_a_name, 0, NR(drops));
+	tcase_add_test(tc, compat_code_is_told_by_the_selector_alone);
 	tcase_add_test(tc, compat_code_is_not_followed);
 	tcase_add_loop_test(tc, code_is_found_where_it_is, 0, 200);
 	tcase_add_test(tc, any_tables_are_survived);
