@@ -12,7 +12,7 @@ cpid_ask quit >/dev/null
 cpid_wait
 rm -f probe.db*
 chrt -f 1 true 2>/dev/null || skip_all 'no process may be scheduled before all others'
-plan $((nr_stored_tests + 26))
+plan $((nr_stored_tests + 27))
 
 has_ticks()
 {
@@ -111,6 +111,9 @@ for who in perf kmod; do
 	like "$cpid_status $(cat t.log)" 'ticks need the collector bpf' "the collector $who refuses ticks"
 	rm -f t.log
 done
+# Only a process can be sampled without the kernel if that is refused, so ticks never are.
+timeout 300 cpi record -o refused.db -e ticks -- true >out 2>&1
+like "$? $(cat out)" '^1 .*ticks need the collector bpf' 'ticks of one process are refused'
 for bad in ticks:u ticks@5; do
 	cpid_start --db refused.db -e $bad && bail "$bad is an event"
 	like "$cpid_status $(cat t.log)" 'neither modifiers nor another period' "cpid refuses the event $bad"

@@ -106,7 +106,7 @@ static int find_tick(const struct collector *c, bool in_tasks, struct tick *out)
 	if (err)
 		return err;
 	tick_warn_stopped();
-	out->kernel = !in_tasks;
+	out->kernel = !in_tasks && !c->cfg.events[c->cfg.nr_events - 1].exclude_kernel;
 	if (in_tasks)
 		log_info(
 			"bpf: ticks sample user mode only, because an event is sampled "
