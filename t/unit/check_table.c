@@ -149,6 +149,81 @@ START_TEST(a_full_count_is_spilled_not_wrapped)
 }
 END_TEST
 
+/* The common case: one is added in the way that has the key, and nowhere else. */
+START_TEST(a_hit_counts_in_its_way_alone)
+{
+	const uint64_t one = 1ULL << CPI_COUNT_SHIFT;
+	struct cpi_bucket b = { 0 }, before;
+
+	for (unsigned int i = 0; i < CPI_TABLE_WAYS; i++) {
+		b.way[i].word0 = cpi_entry_word0(key_pc(i), 0, 0);
+		b.way[i].word1 = cpi_entry_who(7, i & 3) | (i + 1) * one;
+	}
+	for (unsigned int i = 0; i < CPI_TABLE_WAYS; i++) {
+		before = b;
+		ck_assert_int_eq(
+			cpi_table_hit(&b, b.way[i].word0, cpi_entry_who(7, i & 3)), 1);
+		before.way[i].word1 += one;
+		ck_assert_mem_eq(&b, &before, sizeof(b));
+		ck_assert_int_eq(
+			cpi_table_hit(&b, b.way[i].word0, cpi_entry_who(8, i & 3)), 0);
+		ck_assert_int_eq(cpi_table_hit(&b, cpi_entry_word0(key_pc(i), 1, 0),
+					       cpi_entry_who(7, i & 3)),
+				 0);
+		ck_assert_mem_eq(&b, &before, sizeof(b));
+	}
+}
+END_TEST
+
+/* A huge count is not a common case, but it still grows in its place. */
+START_TEST(a_huge_count_grows_in_its_place)
+{
+	const uint64_t word0 = cpi_entry_word0(key_pc(2), 0, 0),
+		       who = cpi_entry_who(7, 1);
+	struct cpi_bucket b = { .way[1] = { word0,
+					    who | 0xfffffffeULL << CPI_COUNT_SHIFT } };
+	struct cpi_entry evicted;
+	uint32_t next = 0;
+
+	ck_assert_int_eq(cpi_table_hit(&b, word0, who), 0);
+	ck_assert_int_eq(cpi_table_place(&b, word0, who, &next, &evicted),
+			 CPI_TABLE_HIT);
+	ck_assert_uint_eq(cpi_entry_count(&b.way[1]), 0xffffffff);
+	ck_assert_uint_eq(next, 0);
+}
+END_TEST
+
+/* Evictions go to the other buffer when one is full, in both directions; then to lost.
+ */
+START_TEST(a_full_buffer_gives_way_to_the_other_one)
+{
+	struct fixture *f = aligned_alloc(64, (sizeof(*f) + 63) / 64 * 64);
+	const struct cpi_entry e = { .word0 = cpi_entry_word0(0x1234, 5, 0),
+				     .word1 = cpi_entry_who(7, 3) |
+					      9ULL << CPI_COUNT_SHIFT };
+	uint64_t lost[CPI_MAX_EVENTS] = { 0 };
+
+	fixture_init(f);
+	f->t.lost = lost;
+	for (uint32_t from = 0; from < 2; from++) {
+		f->t.active = from;
+		f->t.overflow[from].nr = OVERFLOW;
+		f->t.overflow[from ^ 1].nr = 0;
+		ck_assert_int_eq(cpi_table_spill(&f->t, &e), CPI_TABLE_EVICT);
+		ck_assert_uint_eq(f->t.active, from ^ 1);
+		ck_assert_uint_eq(f->t.overflow[from ^ 1].nr, 1);
+	}
+	ck_assert_uint_eq(lost[5], 0);
+	f->t.overflow[0].nr = f->t.overflow[1].nr = OVERFLOW;
+	for (unsigned int i = 1; i < 3; i++) {
+		ck_assert_int_eq(cpi_table_spill(&f->t, &e), CPI_TABLE_DROPPED);
+		ck_assert_uint_eq(lost[5], 9 * i);
+		ck_assert_uint_eq(f->t.dropped, 9 * i);
+	}
+	free(f);
+}
+END_TEST
+
 /* SOSP'97 4.2.1: "chosen using a mod-4 counter that is incremented on each eviction".
  */
 START_TEST(eviction_goes_round_robin)
@@ -187,6 +262,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, counts_agree_with_a_reference_model);
 	tcase_add_test(tc, full_buffers_drop_and_say_how_much);
 	tcase_add_test(tc, a_full_count_is_spilled_not_wrapped);
+	tcase_add_test(tc, a_hit_counts_in_its_way_alone);
+	tcase_add_test(tc, a_huge_count_grows_in_its_place);
+	tcase_add_test(tc, a_full_buffer_gives_way_to_the_other_one);
 	tcase_add_test(tc, eviction_goes_round_robin);
 	tcase_add_test(tc, a_bucket_is_one_cache_line);
 	suite_add_tcase(s, tc);
