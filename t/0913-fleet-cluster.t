@@ -130,7 +130,7 @@ url=$(cluster_url cpi 12 22)
 store_agrees 'the first server of the URL is down' '--db real.db' prof --host "$(hostname)" --epoch all --format json
 url=$(cluster_url cpi 11 21)
 server_run 12
-await server_answers 12 || bail 'server 12 does not answer'
+server_await 12
 wait $shipping
 is "$? $(store_sums 12 '^h')" "0 $(sums many.db)" 'after that the store has the epochs of all machines once' ||
 	note "$(tail -n 5 ship.log)"
@@ -142,7 +142,7 @@ shipping=$!
 for server in 11 21; do
 	server_kill $server
 	server_run $server
-	await server_answers $server || bail "server $server does not answer"
+	server_await $server
 done
 wait $shipping
 ship_all more.db

@@ -66,6 +66,19 @@ server_answers()
 	return 1
 }
 
+# server_await SERVER: until it answers, also on a busy machine after a crash. If it never does,
+# shows what it and the keeper said last, and whether its process still runs.
+server_await()
+{
+	within 400 server_answers "$1" && return
+	for server_said in "$tmp/s$1/out" "$tmp/s$1/errors" keeper.out; do
+		note "the end of $server_said:"
+		tail -n 20 "$server_said" | cut -c 1-300 | sed 's/^/# /'
+	done
+	ps -o pid=,stat=,etimes=,wchan= -p "$(cat "$tmp/s$1/pid")" | sed 's/^/# server: /'
+	bail "server $1 does not answer"
+}
+
 # server_kill SERVER: as a crash does.
 server_kill()
 {
@@ -141,6 +154,6 @@ cluster_start()
 		server_run "$cluster_server"
 	done
 	for cluster_server in $cluster_servers; do
-		await server_answers "$cluster_server" || bail "server $cluster_server does not answer"
+		server_await "$cluster_server"
 	done
 }
