@@ -175,6 +175,23 @@ START_TEST(a_hit_counts_in_its_way_alone)
 }
 END_TEST
 
+/* The idle task's first sample is an entry like others, although its key word is 0. */
+START_TEST(an_entry_of_process_0_is_kept)
+{
+	const uint64_t word0 = cpi_entry_word0(key_pc(1), 0, 0);
+	struct cpi_bucket b = { .way[0] = { word0, 1ULL << CPI_COUNT_SHIFT } };
+	struct cpi_entry evicted;
+	uint32_t next = 0;
+
+	ck_assert_int_eq(cpi_table_place(&b, word0, cpi_entry_who(7, 1), &next,
+					 &evicted),
+			 CPI_TABLE_INSERT);
+	ck_assert_uint_eq(cpi_entry_count(&b.way[0]), 1);
+	ck_assert_uint_eq(cpi_entry_tgid(&b.way[0]), 0);
+	ck_assert_uint_eq(cpi_entry_tgid(&b.way[1]), 7);
+}
+END_TEST
+
 /* A huge count is not a common case, but it still grows in its place. */
 START_TEST(a_huge_count_grows_in_its_place)
 {
@@ -263,6 +280,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, full_buffers_drop_and_say_how_much);
 	tcase_add_test(tc, a_full_count_is_spilled_not_wrapped);
 	tcase_add_test(tc, a_hit_counts_in_its_way_alone);
+	tcase_add_test(tc, an_entry_of_process_0_is_kept);
 	tcase_add_test(tc, a_huge_count_grows_in_its_place);
 	tcase_add_test(tc, a_full_buffer_gives_way_to_the_other_one);
 	tcase_add_test(tc, eviction_goes_round_robin);
