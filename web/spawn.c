@@ -97,7 +97,7 @@ static _Noreturn void run_child(const struct jobs_config *config, char *const *a
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	make_env(config, env);
-	nice(nicer);
+	(void)!nice(nicer); /* else it runs at the server's own priority */
 	err = setpgid(0, 0) ? -errno : place_descriptors(out, errors);
 	if (!err)
 		err = confine_self(&limits);
