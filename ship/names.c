@@ -182,17 +182,19 @@ static const struct {
 	  " UNION SELECT target FROM edge WHERE epoch = ?1"
 	  " UNION SELECT image FROM stack_image WHERE epoch = ?1"
 	  " UNION SELECT image FROM window_set WHERE epoch = ?1"
+	  " UNION SELECT image FROM access_set WHERE epoch = ?1"
 	  " UNION SELECT image FROM spread WHERE epoch = ?1" },
 	{ &storetable_stream,
 	  "SELECT stream FROM tally WHERE epoch = ?1 UNION SELECT stream FROM profile"
 	  " WHERE epoch = ?1 UNION SELECT stream FROM comm WHERE epoch = ?1"
 	  " UNION SELECT stream FROM stack WHERE epoch = ?1 UNION SELECT stream FROM"
 	  " edge WHERE epoch = ?1 UNION SELECT stream FROM window_set WHERE epoch = "
-	  "?1" },
+	  "?1 UNION SELECT stream FROM access_set WHERE epoch = ?1" },
 	{ &storetable_context,
 	  "SELECT context FROM profile WHERE epoch = ?1 UNION SELECT context FROM stack"
 	  " WHERE epoch = ?1 UNION SELECT context FROM edge WHERE epoch = ?1"
-	  " UNION SELECT context FROM window_set WHERE epoch = ?1" },
+	  " UNION SELECT context FROM window_set WHERE epoch = ?1"
+	  " UNION SELECT context FROM access_set WHERE epoch = ?1" },
 };
 
 int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch *e,

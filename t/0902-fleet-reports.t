@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 curl
 
-plan "$(store_tests 39)"
+plan "$(store_tests 43)"
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 for n in 1 2 3; do
@@ -17,7 +17,9 @@ done | "$builddir/t/runsdb" runs.db || bail "runsdb failed"
 MKDB_HOST=web2 "$builddir/t/mkdb" web2.db "$builddir/t/target" || bail "mkdb failed"
 MKDB_HOST=arm1 MKDB_ARCH=aarch64 "$builddir/t/mkdb" arm1.db "$builddir/t/target" || bail "mkdb failed"
 
-# one_engine NAME: 39 tests
+MKDB_ACCESSES=1 MKDB_HOST=data1 "$builddir/t/mkdb" data.db "$builddir/t/target" || bail "mkdb failed"
+
+# one_engine NAME: 43 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -73,6 +75,15 @@ one_engine()
 	store_agrees "$1" '--db runs.db' stats old --format json
 	store_agrees "$1" '--db runs.db' prof --by comm --epoch all --format json
 	store_agrees "$1" '--db runs.db' epoch list --format json
+	# Data that windows touched.
+	url=clickhouse://127.0.0.1:$store_port/data
+	cpi fleet init --db "$url" >/dev/null &&
+		cpi-ship --store "$url" --budget 100 --once --db data.db 2>>ship.log || bail 'nothing was shipped'
+	for epoch in full all; do
+		store_agrees "$1" '--db data.db' calc target_hot --epoch $epoch --format json
+	done
+	like "$(cat fleet.out)" '"data": {' "$1: a report from the store shows how far apart data is"
+	store_agrees "$1" '--db data.db' calc target_hot --epoch full
 	url=clickhouse://127.0.0.1:$store_port/cpi
 
 	# Several machines are what their databases are together.

@@ -8,7 +8,7 @@
  * are looked up, their counts are in the table below. $MKDB_HOST, $MKDB_ARCH,
  * $MKDB_CPU, $MKDB_RELEASE, $MKDB_KERNEL (a build id's last byte) and $MKDB_UNIT
  * (of cpu-clock's period) make other machines. With $MKDB_TICKS "full" has ticks as
- * well.
+ * well, with $MKDB_ACCESSES data that windows touched.
  */
 #include "config.h"
 
@@ -175,6 +175,50 @@ static void make_streams(struct maker *m, const struct flush *f,
 		out[f->losses[i].stream].received += f->losses[i].n;
 }
 
+/* A load at the begin of target_hot that walks through lines and comes back to some. */
+static struct accesses *make_accesses(struct maker *m)
+{
+	struct accesses *set = accesses_new(ACCESSES_MAX_INSNS);
+	const struct sample at = { TARGET, CLOCK, "target_hot", 0, 0, 0, 0, NULL };
+	struct access a[64];
+
+	for (uint32_t w = 0; w < 200; w++) {
+		for (uint32_t i = 0; i < NR(a); i++)
+			a[i] = (struct access){ .offset = offset_of(m, &at),
+						.address = 0x10000 * w +
+							   64 * (i % 4 ? i : 0),
+						.size = 3,
+						.known = true };
+		check(accesses_add(set, a, NR(a), w), "accesses");
+	}
+	return set;
+}
+
+/* As store_flush(), with the accesses of windows. */
+static int flush_accesses(struct maker *m, struct flush *f)
+{
+	const struct image_desc *images[] = { &m->image[TARGET] };
+	struct flush_stream stream = {
+		.desc = { "windows", "kmod", "", "ns", 1000000, LANDING_PRECISE },
+		.enabled_ns = MINUTE_NS,
+		.running_ns = MINUTE_NS,
+	};
+	struct flush_window_set set = { images[0], 0, "", windows_new(WINDOWS_LIMIT, 1),
+					make_accesses(m) };
+	struct flush_windows windows = { .streams = { &stream, 1, NULL, 0 },
+					 .sets = &set,
+					 .nr_sets = 1,
+					 .images = images,
+					 .nr_images = 1 };
+	int err;
+
+	f->windows = &windows;
+	err = store_flush(m->store, f);
+	windows_free(set.windows);
+	accesses_free(set.accesses);
+	return err;
+}
+
 static void store(struct maker *m, uint64_t seq, uint64_t from_ns,
 		  const struct sample *s, size_t nr, const struct flush_loss *losses,
 		  size_t nr_losses)
@@ -210,7 +254,9 @@ static void store(struct maker *m, uint64_t seq, uint64_t from_ns,
 	f.nr_profiles = make_profiles(m, s, nr, profiles);
 	f.nr_comms = make_comms(m, s, nr, comms);
 	make_streams(m, &f, streams);
-	check(store_flush(m->store, &f), "flush");
+	check(getenv("MKDB_ACCESSES") ? flush_accesses(m, &f)
+				      : store_flush(m->store, &f),
+	      "flush");
 	for (size_t i = 0; i < f.nr_profiles; i++)
 		profile_free(profiles[i].profile);
 }

@@ -395,15 +395,17 @@ int load_names(struct load *l)
 		"SELECT image FROM profile UNION SELECT image FROM comm"
 		" UNION SELECT image FROM edge UNION SELECT target FROM edge"
 		" UNION SELECT image FROM stack_image UNION SELECT image FROM "
-		"window_set"
+		"(SELECT image FROM window_set UNION ALL SELECT image FROM access_set)"
 		" UNION SELECT image FROM spread EXCEPT SELECT 0";
 	static const char streams[] =
 		"SELECT stream FROM tally UNION SELECT stream FROM profile"
 		" UNION SELECT stream FROM comm UNION SELECT stream FROM edge"
-		" UNION SELECT stream FROM stack UNION SELECT stream FROM window_set";
+		" UNION SELECT stream FROM stack UNION SELECT stream FROM window_set"
+		" UNION SELECT stream FROM access_set";
 	static const char contexts[] =
 		"SELECT context FROM profile UNION SELECT context FROM stack"
 		" UNION SELECT context FROM edge UNION SELECT context FROM window_set"
+		" UNION SELECT context FROM access_set"
 		" EXCEPT SELECT 0";
 	int err = load_ids(l, &storetable_image, "id", "id", images);
 

@@ -37,10 +37,10 @@ static const struct divided {
 	{ "code", BY_IMAGE },        { "capture", BY_IMAGE },
 	{ "instruction", BY_IMAGE }, { "histogram", BY_IMAGE },
 	{ "edge", BY_IMAGE },        { "window_set", BY_IMAGE },
-	{ "spread", BY_IMAGE },      { "rolled", BY_HOST },
-	{ "stack", BY_HOST },        { "stack_image", BY_HOST },
-	{ "tally", BY_HOST },        { "loss", BY_HOST },
-	{ "flush", BY_HOST },
+	{ "access_set", BY_IMAGE },  { "spread", BY_IMAGE },
+	{ "rolled", BY_HOST },       { "stack", BY_HOST },
+	{ "stack_image", BY_HOST },  { "tally", BY_HOST },
+	{ "loss", BY_HOST },         { "flush", BY_HOST },
 };
 
 static const struct divided *find_divided(const char *table)

@@ -22,11 +22,11 @@
 
 /* Tables with a partition for each day, in the order in which they lose it. */
 static const char *const tables[] = {
-	"epoch",       "profile",    "thin_profile", "tally",      "loss",
-	"comm",        "flush",      "histogram",    "edge",       "stack",
-	"stack_image", "window_set", "rolled",       "spread",     "origin",
-	"day_profile", "day_comm",   "day_place",    "hour_place", "rejected",
-	"void",        "attempt",
+	"epoch",       "profile",     "thin_profile", "tally",     "loss",
+	"comm",        "flush",       "histogram",    "edge",      "stack",
+	"stack_image", "window_set",  "access_set",   "rolled",    "spread",
+	"origin",      "day_profile", "day_comm",     "day_place", "hour_place",
+	"rejected",    "void",        "attempt",
 };
 
 struct dates {

@@ -109,6 +109,14 @@ const struct storetable storetables_epoch[] = {
 		.insert = "INSERT INTO window_set VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	},
 	{
+		.name = "access_set",
+		.columns = "image, stream, context, seen, kept, accesses",
+		.types = "88888b",
+		.select = "SELECT " I ", " S ", " C ", t.seen, t.kept, t.accesses"
+			  " FROM access_set t" JOIN_I JOIN_S JOIN_C OF_EPOCH,
+		.insert = "INSERT INTO access_set VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	},
+	{
 		.name = "rolled",
 		.columns = "event, from_ns, to_ns, time",
 		.types = "s88f",

@@ -132,9 +132,10 @@ static void make_releases(void)
 static void clear(void)
 {
 	static const char *const tables[] = {
-		"profile", "tally",       "loss",       "comm",     "flush",
-		"epoch",   "run",         "gap",        "platform", "edge",
-		"stack",   "stack_image", "window_set", "rolled",   "spread",
+		"profile",    "tally",      "loss",   "comm",
+		"flush",      "epoch",      "run",    "gap",
+		"platform",   "edge",       "stack",  "stack_image",
+		"window_set", "access_set", "rolled", "spread",
 	};
 	char sql[64];
 
