@@ -40,7 +40,7 @@ cpi fleet init --db "$url" --keep none >/dev/null 2>&1 || bail 'no limit'
 for server in $cluster_servers; do
 	is "$(server_sql "$server" "SELECT countIf(engine LIKE 'Replicated%'), countIf(engine = 'Distributed'),
 		countIf(engine NOT LIKE 'Replicated%' AND engine != 'Distributed') FROM system.tables
-		WHERE database = 'cpi'")" '39	21	0' "server $server has all tables, all of them replicated"
+		WHERE database = 'cpi'")" '40	22	0' "server $server has all tables, all of them replicated"
 done
 is "$(cpi fleet init --db "$single" 2>&1)" 'database single: version 7, made' 'a server of the cluster can have a store alone'
 bad 'status 1: .*are on one server already' 'a store on one server cannot become one on a cluster' \
