@@ -86,14 +86,19 @@ static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
 
 #if defined(__TARGET_ARCH_x86)
 
-/* Copies: the verifier wants constant offsets into what the kernel hands in. */
-#define GENERAL_REGS(r)                                                          \
-	{                                                                        \
-		(r)->ax, (r)->cx, (r)->dx, (r)->bx, (r)->sp, (r)->bp, (r)->si,   \
-			(r)->di, (r)->r8, (r)->r9, (r)->r10, (r)->r11, (r)->r12, \
-			(r)->r13, (r)->r14, (r)->r15                             \
+/*
+ * The general registers, in the order of struct cpi_regs, with sp in the place of
+ * orig_ax. Copies: the verifier wants constant offsets into what the kernel hands in.
+ */
+#define GENERAL_REGS(r)                                                             \
+	{                                                                           \
+		(r)->r15, (r)->r14, (r)->r13, (r)->r12, (r)->bp, (r)->bx, (r)->r11, \
+			(r)->r10, (r)->r9, (r)->r8, (r)->ax, (r)->cx, (r)->dx,      \
+			(r)->si, (r)->di, (r)->sp                                   \
 	}
-#define PC_OF(r) ((r)->ip)
+/* Where they are there, by their numbers in instructions, four bits each. */
+#define GENERAL_AT(number) (0x01236789ed4f5cbaULL >> 4 * (number)&15)
+#define PC_OF(r)           ((r)->ip)
 
 /*
  * Not static, so that the verifier goes through it once, with any arguments, and
@@ -166,49 +171,53 @@ static __always_inline enum cpi_outcome outcome_at(const uint64_t *code, uint32_
 						   const uint64_t *regs, uint64_t flags)
 {
 	const uint64_t b = cpi_decode(code[0], code[1], n);
-	const uint64_t left = regs[b >> 16 & 15] >> (b >> 24 & 1) * 8;
+	const uint64_t left = regs[GENERAL_AT(b >> 16 & 15)] >> (b >> 24 & 1) * 8;
 	uint64_t right = (int64_t)b >> 32;
 
 	if ((b & 15) == CPI_BRANCH_NOT)
 		return CPI_OUTCOME_NONE;
 	if (!(b >> 26 & 1))
-		right = regs[b >> 20 & 15] >> (b >> 25 & 1) * 8;
+		right = regs[GENERAL_AT(b >> 20 & 15)] >> (b >> 25 & 1) * 8;
 	return cpi_judge(b, flags, left, right);
 }
 
 /* Registers are looked at where it takes more than a glance. */
-#define OUTCOME(r)                                                                  \
-	({                                                                          \
-		uint64_t code[CPI_BRANCH_MAX_BYTES / 8] = { 0 };                    \
-		int glance = CPI_X86_DECODE;                                        \
-		uint32_t n;                                                         \
-                                                                                    \
-		if (cpi_x86_is_compat((r)->cs))                                     \
-			return CPI_OUTCOME_UNREADABLE;                              \
-		n = read_code((r)->ip, (r)->cs & 3, (uint8_t *)code);               \
-		if (n == CPI_BRANCH_MAX_BYTES)                                      \
-			glance = cpi_x86_glance(code[0]);                           \
-		if (glance == CPI_X86_NO_BRANCH)                                    \
-			return CPI_OUTCOME_NONE;                                    \
-		if (glance != CPI_X86_DECODE)                                       \
-			return cpi_x86_condition(glance, (r)->flags)                \
-				       ? CPI_OUTCOME_TAKEN                          \
-				       : CPI_OUTCOME_NOT_TAKEN;                     \
-		outcome_at(code, n, (const uint64_t[])GENERAL_REGS(r), (r)->flags); \
+#define OUTCOME(r, general)                                           \
+	({                                                            \
+		uint64_t code[CPI_BRANCH_MAX_BYTES / 8] = { 0 };      \
+		int glance = CPI_X86_DECODE;                          \
+		uint32_t n;                                           \
+                                                                      \
+		if (cpi_x86_is_compat((r)->cs))                       \
+			return CPI_OUTCOME_UNREADABLE;                \
+		n = read_code((r)->ip, (r)->cs & 3, (uint8_t *)code); \
+		if (n == CPI_BRANCH_MAX_BYTES)                        \
+			glance = cpi_x86_glance(code[0]);             \
+		if (glance == CPI_X86_NO_BRANCH)                      \
+			return CPI_OUTCOME_NONE;                      \
+		if (glance != CPI_X86_DECODE)                         \
+			return cpi_x86_condition(glance, (r)->flags)  \
+				       ? CPI_OUTCOME_TAKEN            \
+				       : CPI_OUTCOME_NOT_TAKEN;       \
+		outcome_at(code, n, general, (r)->flags);             \
 	})
 
 static __always_inline enum cpi_outcome outcome_of(const void *from)
 {
-	return OUTCOME(&((const struct bpf_perf_event_data *)from)->regs);
+	const struct cpi_regs *r = &((const struct bpf_perf_event_data *)from)->regs;
+
+	return OUTCOME(r, ((const uint64_t[])GENERAL_REGS(r)));
 }
 
+/* There is no room on the stack for both the registers and a copy of them. */
 static __always_inline enum cpi_outcome outcome_of_tick(const void *from)
 {
 	struct cpi_regs r;
 
 	if (bpf_probe_read_kernel(&r, sizeof(r), from))
 		return CPI_OUTCOME_UNREADABLE;
-	return OUTCOME(&r);
+	r.orig_ax = r.sp;
+	return OUTCOME(&r, (const uint64_t *)&r);
 }
 
 #elif defined(__TARGET_ARCH_arm64)

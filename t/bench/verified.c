@@ -4,9 +4,9 @@
  *
  * Of each program: its instructions, how many the verifier went through (each as often
  * as it came by), that number's share of what the kernel allows, and bytes of machine
- * code. Fails when a program is above a tenth of the limit, when the one that takes
- * samples is refused, or when the kernel refuses the object's BTF: without it,
- * functions are verified once for each call.
+ * code. Fails when a program is above a tenth of the limit, when one that takes samples
+ * is refused (that of ticks from Linux 5.15 on), or when the kernel refuses the
+ * object's BTF: without it, functions are verified once for each call.
  */
 #include "config.h"
 
@@ -24,6 +24,9 @@
 #include "daemon/cpi.skel.h"
 
 #define LOG_STATS 4 /* the verifier's summary alone */
+#define LOG_STEPS 1 /* what it went through; of a refused program the last steps */
+#define LOG_BYTES (1u << 20)
+#define LOG_SHOWN 1500
 
 static bool btf_refused;
 
@@ -36,7 +39,8 @@ static int watch_btf(enum libbpf_print_level level, const char *format, va_list 
 }
 
 /* Loads one program and no other. Returns 0 or -errno. */
-static int load(struct cpi_bpf *skel, struct bpf_program *only, char *log, size_t size)
+static int load(struct cpi_bpf *skel, struct bpf_program *only, int level, char *log,
+		size_t size)
 {
 	const struct bpf_table_config usual = bpf_table_default(1, 1);
 	const struct bpf_node_config cfg = {
@@ -57,7 +61,7 @@ static int load(struct cpi_bpf *skel, struct bpf_program *only, char *log, size_
 		err = bpf_map__set_max_entries(skel->maps.cpi_notices,
 					       sysconf(_SC_PAGESIZE));
 	if (!err)
-		err = bpf_program__set_log_level(only, LOG_STATS);
+		err = bpf_program__set_log_level(only, level);
 	if (!err)
 		err = bpf_program__set_log_buf(only, log, size);
 	return err ? err : cpi_bpf__load(skel);
@@ -83,30 +87,63 @@ static bool print(const struct bpf_program *p, const char *log)
 	return nr <= limit / 10;
 }
 
-/* Loads and prints one program of the object. Returns whether there is such. */
-static bool verify(size_t at, bool *far)
+/* Returns the program at this place of the object, or NULL. */
+static struct bpf_program *program_at(struct cpi_bpf *skel, size_t at)
 {
-	static const char needed[] = "cpi_sample";
+	struct bpf_program *p = bpf_object__next_program(skel->obj, NULL);
+
+	while (p && at--)
+		p = bpf_object__next_program(skel->obj, p);
+	return p;
+}
+
+/* Prints the verifier's last steps through a program that is refused. */
+static void print_why(size_t at)
+{
+	static char log[LOG_BYTES];
 	struct cpi_bpf *skel = cpi_bpf__open();
-	struct bpf_program *p = NULL;
+	size_t length;
+
+	if (!skel)
+		return;
+	log[0] = '\0';
+	(void)load(skel, program_at(skel, at), LOG_STEPS, log, sizeof(log));
+	length = strlen(log);
+	printf("%s\n", log + (length > LOG_SHOWN ? length - LOG_SHOWN : 0));
+	cpi_bpf__destroy(skel);
+}
+
+/* Whether this kernel (its release) has to accept the program. */
+static bool is_needed(const char *program, const char *release)
+{
+	unsigned int major = 0, minor = 0;
+
+	if (!strcmp(program, "cpi_sample"))
+		return true;
+	return !strcmp(program, "cpi_tick") &&
+	       sscanf(release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 5 || (major == 5 && minor >= 15));
+}
+
+/* Loads and prints one program of the object. Returns whether there is such. */
+static bool verify(size_t at, const char *release, bool *far)
+{
+	struct cpi_bpf *skel = cpi_bpf__open();
+	struct bpf_program *p = skel ? program_at(skel, at) : NULL;
 	char log[4096] = "";
 	int err;
 
-	if (!skel) {
+	if (!skel)
 		*far = false;
-		return false;
-	}
-	for (size_t i = 0; i <= at; i++) {
-		p = bpf_object__next_program(skel->obj, p);
-		if (!p)
-			goto out;
-	}
-	err = load(skel, p, log, sizeof(log));
+	if (!p)
+		goto out;
+	err = load(skel, p, LOG_STATS, log, sizeof(log));
 	if (!err) {
 		*far &= print(p, log);
 	} else {
 		printf("%-16s refused: %s\n", bpf_program__name(p), strerror(-err));
-		*far &= strcmp(bpf_program__name(p), needed) != 0;
+		print_why(at);
+		*far &= !is_needed(bpf_program__name(p), release);
 	}
 out:
 	cpi_bpf__destroy(skel);
@@ -122,7 +159,7 @@ int main(void)
 	uname(&name);
 	printf("%-16s %12s %12s %9s %12s\n", name.release, "instructions", "verified",
 	       "of limit", "machine code");
-	for (size_t i = 0; verify(i, &far); i++)
+	for (size_t i = 0; verify(i, name.release, &far); i++)
 		;
 	if (btf_refused)
 		printf("the kernel refused the BTF\n");
