@@ -748,9 +748,9 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 		err = ship_names_of_images(s->names, b->db, s->store);
 	if (!err)
 		*nr = b->nr;
-	else if (b->db && db_read_check(b->db) == -EAGAIN)
-		err = -EAGAIN; /* whatever it was */
 out:
+	if ((err || b->is_stale) && b->db && db_read_check(b->db) == -EAGAIN)
+		err = -EAGAIN; /* whatever it was */
 	batch_free(b);
 	return err;
 }

@@ -166,12 +166,15 @@ if ! strace -o probe -e inject=getppid:error=EPERM true 2>/dev/null; then
 	skip 3 'nothing can be traced here'
 else
 	list target_hot >whole.txt # which keeps the symbols
-	strace -f -qq -o trace -P "$target" -e trace=pread64 cpi list --epoch full target_hot >text
+	# Sanitizers cannot look for leaks in a program that is traced.
+	leaks="ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS-}"
+	env "$leaks" strace -f -qq -o trace -P "$target" -e trace=pread64 cpi list --epoch full target_hot >text
 	first=$(awk -v end=", $at)" 'index($0, end) { print NR; exit }' trace)
+	[ -n "$first" ] || bail 'no read of the code was traced'
 	unread()
 	{
-		strace -f -qq -o trace -P "$target" -e inject="pread64:error=EIO:when=$first" \
-			cpi list --epoch full "$@" target_hot 2>err
+		env "$leaks" strace -f -qq -o trace -P "$target" \
+			-e inject="pread64:error=EIO:when=$first" cpi list --epoch full "$@" target_hot 2>err
 	}
 	unread --asm >text
 	is "$?,$(grep -c '  ret' text)" "0,$(grep -c '  ret' whole.txt)" \

@@ -256,8 +256,10 @@ if ! grep -q 'windows/s per CPU' err; then
 else
 	cat >until-windows <<-EOF
 		"$builddir/t/programs/burn_c" 600000 >/dev/null &
-		until grep -q burn_c /proc/\$!/comm; do
+		n=0
+		until grep -q burn_c /proc/\$!/comm || [ \$n -gt 6000 ]; do
 			sleep 0.01
+			n=\$((n + 1))
 		done
 		kill -STOP \$!
 		n=0

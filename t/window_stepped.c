@@ -9,7 +9,7 @@
  * is preloaded there, steps through the very same instructions. Processes and code come
  * as they do in the daemon. The data that windows tell of are compared with those that
  * the instructions touch, decoded from the registers before each step. Prints a line,
- * and before it where the first windows of full length start; exits with 1 when a
+ * and before it where windows of full length start; exits with 1 when a
  * window is wrong.
  */
 #include "config.h"
@@ -47,7 +47,6 @@
 #define RING_BYTES (4u << 20)
 #define ROUND_NS   (20 * NSEC_PER_MSEC)
 #define LATE_NS    NSEC_PER_SEC /* of a signal, which its thread has to run for */
-#define NR_FULL    20 /* windows of full length of which the start is printed */
 
 /* A window; nr is 0 where it has no instruction, or was not walked. */
 struct seen {
@@ -391,13 +390,9 @@ static void compare_data(const struct stepped_trace *t, const struct seen *s,
 
 static void print_full(const struct run *r)
 {
-	int nr = 0;
-
-	for (size_t i = 0; i < r->nr_seen && nr < NR_FULL; i++) {
-		if (r->seen[i].nr && r->seen[i].end == CPI_WINDOW_LENGTH) {
+	for (size_t i = 0; i < r->nr_seen; i++) {
+		if (r->seen[i].nr && r->seen[i].end == CPI_WINDOW_LENGTH)
 			printf("\nfull: %#lx", r->seen[i].walk.start);
-			nr++;
-		}
 	}
 }
 

@@ -306,7 +306,9 @@ static void put_value(struct value_site *out, const struct site *s,
 static void put_iterations(struct value_site *out, const struct site *s,
 			   struct cell *const *cell, size_t nr)
 {
-	double left = s->weight - s->unknown, survive = 1;
+	double left = s->weight - s->unknown;
+	/* Runs for which there was no room are unknown, whatever the others say. */
+	double survive = s->weight > 0 ? left / s->weight : 1;
 
 	for (size_t i = 0; i < nr; i++) {
 		if (cell[i]->kind == KNOWN && left > 0) {

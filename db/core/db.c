@@ -582,16 +582,21 @@ void db_close(struct db *db)
 }
 
 /*
- * Leaves WAL mode, so that one file remains. Does nothing if another connection has the
- * database open.
+ * Leaves WAL mode, so that one file remains. Returns false, and does nothing, if
+ * another connection has the database open.
  */
-static void leave_wal(struct db *db)
+static bool leave_wal(struct db *db)
 {
+	sqlite3_stmt *st = NULL;
 	int keep = 0;
+	bool left;
 
 	sql_set_patience(db->handle, 0);
 	sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
-	sqlite3_exec(db->handle, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+	left = !sql_prepare(db->handle, "PRAGMA journal_mode = DELETE", &st) &&
+	       sql_step(st) == 1 && !strcmp(sql_text(st, 0), "delete");
+	sqlite3_finalize(st);
+	return left;
 }
 
 void db_close_whole(struct db *db)
@@ -615,18 +620,37 @@ static bool is_in_place(const struct db *db)
 	       file_same(&claimed, &now);
 }
 
+/*
+ * Whether nobody has the database open or stored anything. If so, nobody can store
+ * until it is closed.
+ */
+static bool is_unused(struct db *db)
+{
+	int64_t nr_tables = 0, nr_rows = 0;
+
+	if (!leave_wal(db) || sql_exec(db->handle, "BEGIN EXCLUSIVE") ||
+	    sql_get(db->handle, &nr_tables,
+		    "SELECT count(*) FROM sqlite_schema WHERE name IN ('epoch', "
+		    "'mark')",
+		    ""))
+		return false;
+	return nr_tables < 2 || (!sql_get(db->handle, &nr_rows,
+					  "SELECT (SELECT count(*) FROM epoch) + "
+					  "(SELECT count(*) FROM mark)",
+					  "") &&
+				 !nr_rows);
+}
+
 void db_close_unused(struct db *db)
 {
 	if (!db || !db->created) {
 		db_close(db);
 		return;
 	}
-	if (db->handle)
-		leave_wal(db);
+	if ((!db->handle || is_unused(db)) && is_in_place(db) && unlink(db->path) < 0)
+		log_warn("db: %s: %s", db->path, err_str(-errno));
 	sqlite3_close(db->handle);
 	db->handle = NULL;
-	if (is_in_place(db) && unlink(db->path) < 0)
-		log_warn("db: %s: %s", db->path, err_str(-errno));
 	claim_end(&db->claim, db->path);
 	db_close(db);
 }

@@ -59,7 +59,8 @@ void db_close_whole(struct db *db);
 
 /*
  * As db_close(), for a handle that has stored nothing: deletes the file if this handle
- * created it. Other handles of this process must be closed.
+ * created it, nobody else has it open, and nobody has stored anything. Other handles of
+ * this process must be closed.
  */
 void db_close_unused(struct db *db);
 

@@ -3,9 +3,9 @@
  * spread.h - reads how much the epochs of a rolled-up day differed
  *
  * In a day of 24 epochs each procedure had 24 values of its time, and the merged
- *profile has only their sum. So a roll-up stores n, Σ x, Σ x² and Σ x T for each hot
- *procedure, where x is its time in an epoch and T the total time of that event in the
- *epoch. These give the mean and variance of its time, and of its share p:
+ * profile has only their sum. So a roll-up stores n, Σ x, Σ x² and Σ x T for each hot
+ * procedure, where x is its time in an epoch and T the total time of that event in the
+ * epoch. These give the mean and variance of its time, and of its share p:
  *
  *	Σ (x - p T)² = Σ x² - 2 p Σ x T + p² Σ T²
  *

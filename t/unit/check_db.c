@@ -576,6 +576,74 @@ START_TEST(closing_an_unused_database_deletes_only_what_it_created)
 }
 END_TEST
 
+static int write_it(const struct dbtest *t)
+{
+	struct db *db;
+
+	return db_open(t->path, DB_WRITE, &db);
+}
+
+static int mark_it(const struct dbtest *t)
+{
+	struct db *db;
+	int err = db_open(t->path, DB_WRITE, &db);
+
+	if (!err)
+		err = sql_exec(db_handle(db), "INSERT INTO mark VALUES ('h', 1, 'x')");
+	if (!err)
+		db_close(db);
+	return err;
+}
+
+/*
+ * Another process does this to a database that this one has made and does not use. It
+ * is forked before, because SQLite's locks do not survive a fork.
+ */
+static void keep_what_is_used(int (*use)(const struct dbtest *))
+{
+	int ready[2], go[2], status;
+	struct dbtest t;
+	struct db *db;
+	pid_t child;
+	char c;
+
+	dbtest_init(&t);
+	ck_assert_int_eq(pipe(ready), 0);
+	ck_assert_int_eq(pipe(go), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		close(go[1]);
+		if (read(go[0], &c, 1) != 1 || use(&t) || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		_exit(read(go[0], &c, 1) < 0);
+	}
+	close(ready[1]);
+	db = dbtest_open(&t, DB_COLLECT);
+	ck_assert_int_eq(write(go[1], "x", 1), 1);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	db_close_unused(db);
+	ck_assert_ptr_nonnull(strchr(files_there(&t), 'd'));
+	close(go[0]);
+	close(go[1]);
+	close(ready[0]);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	dbtest_fini(&t);
+}
+
+START_TEST(an_unused_database_that_another_process_has_open_stays)
+{
+	keep_what_is_used(write_it);
+}
+END_TEST
+
+START_TEST(an_unused_database_in_which_another_process_has_stored_stays)
+{
+	keep_what_is_used(mark_it);
+}
+END_TEST
+
 START_TEST(an_unused_database_that_was_replaced_stays)
 {
 	struct dbtest t;
@@ -1010,6 +1078,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_reader_notices_a_writer_without_locks);
 	tcase_add_test(tc, a_database_with_a_wal_is_not_read_without_locks);
 	tcase_add_test(tc, closing_an_unused_database_deletes_only_what_it_created);
+	tcase_add_test(tc, an_unused_database_that_another_process_has_open_stays);
+	tcase_add_test(tc,
+		       an_unused_database_in_which_another_process_has_stored_stays);
 	tcase_add_test(tc, an_unused_database_that_was_replaced_stays);
 	tcase_add_test(tc, a_database_that_is_read_keeps_its_wal);
 	tcase_add_test(tc, a_reader_cannot_keep_a_collector_from_starting);
