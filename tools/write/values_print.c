@@ -81,6 +81,8 @@ static void put_value(struct table *t, const struct values_site *s, size_t i)
 			   v->value == 1 ? "" : "s");
 	else if (name->procedure)
 		buf_puts(&text, name->procedure);
+	else if (name->image) /* stripped: named as in other reports */
+		buf_printf(&text, "%s+0x%" PRIx64, path_base(name->image), v->value);
 	else
 		buf_printf(&text, "0x%" PRIx64, v->value);
 	table_text(t, buf_str(&text));
