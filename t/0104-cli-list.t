@@ -165,7 +165,7 @@ at=$(printf '%d' "$(sed -n 2p hot.csv | cut -d, -f9)")
 if ! strace -o probe -e inject=getppid:error=EPERM true 2>/dev/null; then
 	skip 3 'nothing can be traced here'
 else
-	list target_hot >whole.txt # which keeps the symbols
+	list --asm target_hot >whole.txt # which keeps the symbols
 	# Sanitizers cannot look for leaks in a program that is traced.
 	leaks="ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS-}"
 	env "$leaks" strace -f -qq -o trace -P "$target" -e trace=pread64 cpi list --epoch full target_hot >text

@@ -19,7 +19,11 @@ lost=$(status_sum windows_lost.)
 stored=$(status_sum windows_stored)
 full=$(status_sum window_end.length)
 check_that 'received = stored + lost' "$received == $stored + $lost"
-check_that 'most are full' "$full > 0.5 * $stored"
+# Code is translated after a window needed it, which takes an emulated machine a while.
+translated=$(($(status_sum window_end.) - $(status_sum window_end.none) -
+	$(status_sum window_end.no_code)))
+check_that 'most are full, but for those that miss translated code' \
+	"$full > 0.5 * $translated && $translated > 100"
 cpid_stop
 cpi cat --edges --db t.db --format=csv >edges.csv
 taken=$(awk -F, '$1 == "branch" && $9 ~ /programs\/branch$/ { n += $5 } END { print n + 0 }' \
