@@ -574,20 +574,27 @@ static struct weighted_value pace_of(const struct window_weights *ww, size_t i)
 /*
  * A hundred instructions are enough for a loop and its waits, so few paths are much
  * faster than the machine's usual best. FAST of all instructions are on faster ones.
+ * If those have no samples, only paths with samples tell how fast they are.
  */
 static int find_fast(struct window_weights *ww)
 {
 	const size_t nr = nr_different(ww);
 	struct weighted_value *all = calloc(nr + 1, sizeof(*all));
-	double time, executed;
+	double time, executed, fast = 0;
 
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		all[i] = pace_of(ww, i);
 	sum_time(ww, &time, &executed);
-	ww->fast =
-		nr && time > 0 ? weighted_quantile(all, nr, FAST) * executed / time : 1;
+	if (nr && time > 0)
+		fast = weighted_quantile(all, nr, FAST) * executed / time;
+	if (nr && time > 0 && !(fast > 0)) {
+		for (size_t i = 0; i < nr; i++)
+			all[i].weight *= all[i].value > 0;
+		fast = weighted_quantile(all, nr, FAST) * executed / time;
+	}
+	ww->fast = fast > 0 ? fast : 1;
 	free(all);
 	return 0;
 }

@@ -177,6 +177,24 @@ START_TEST(paths_that_nothing_compares_are_as_fast)
 }
 END_TEST
 
+/* Where there are few samples, many paths have none. That does not make them fast. */
+START_TEST(paths_without_samples_have_no_pace)
+{
+	static const uint32_t map[] = { 0 };
+	struct windows *set = windows_new(WINDOWS_LIMIT, 1);
+	struct window_weights *f = window_weights_new();
+
+	for (int i = 0; i < MANY; i++)
+		add_lonely_window(set, i % 2 ? 0x10000 : 0x20000);
+	ck_assert_int_eq(window_weights_add(f, 0, set, map, 1), 0);
+	ck_assert_int_eq(window_weights_sample(f, 0, 0x10000, 900), 0);
+	ck_assert_int_eq(window_weights_solve(f), 0);
+	ck_assert_double_gt(window_weights_fast(f), 0.1);
+	window_weights_free(f);
+	windows_free(set);
+}
+END_TEST
+
 /* Places that are none, and nothing at all. */
 START_TEST(hostile_windows_are_left_out)
 {
@@ -225,6 +243,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(t, what_is_slow_does_not_count_more, 0, NR(bases));
 	tcase_add_test(t, what_windows_connect_is_off_together);
 	tcase_add_test(t, paths_that_nothing_compares_are_as_fast);
+	tcase_add_test(t, paths_without_samples_have_no_pace);
 	tcase_add_test(t, hostile_windows_are_left_out);
 	suite_add_tcase(s, t);
 	return s;
