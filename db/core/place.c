@@ -16,7 +16,7 @@
 
 #include "base/file.h"
 
-static int stat_beside(const char *path, const char *suffix, struct stat *st)
+int place_stat_beside(const char *path, const char *suffix, struct stat *st)
 {
 	char *name;
 	int err;
@@ -36,10 +36,10 @@ static bool is_missing(int err)
 int place_note(struct db_place *p, const char *path, const struct stat *file)
 {
 	struct db_place now = { .file = *file };
-	int err = stat_beside(path, "-wal", &now.wal);
+	int err = place_stat_beside(path, "-wal", &now.wal);
 
 	if (!err)
-		err = stat_beside(path, "-shm", &now.shm);
+		err = place_stat_beside(path, "-shm", &now.shm);
 	if (!err)
 		*p = now;
 	return err;
@@ -49,7 +49,7 @@ int place_note(struct db_place *p, const char *path, const struct stat *file)
 static int look_beside(const char *path, const char *suffix, const struct stat *want)
 {
 	struct stat st;
-	int err = stat_beside(path, suffix, &st);
+	int err = place_stat_beside(path, suffix, &st);
 
 	if (err)
 		return is_missing(err) ? 1 : err;
@@ -60,7 +60,7 @@ int place_look(const struct db_place *p, const char *path, enum place_state *sta
 	       nlink_t *nr_links)
 {
 	struct stat st;
-	int err = stat_beside(path, "", &st), other;
+	int err = place_stat_beside(path, "", &st), other;
 
 	if (is_missing(err)) {
 		*state = PLACE_GONE;

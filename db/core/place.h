@@ -24,6 +24,9 @@ struct db_place {
 	struct stat file, wal, shm;
 };
 
+/* Looks at the file whose name is path with a suffix. Returns 0 or -errno. */
+int place_stat_beside(const char *path, const char *suffix, struct stat *st);
+
 /*
  * Notes the identities of the files at path; *file is the database's own. Returns 0 or
  * -errno.

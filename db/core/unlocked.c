@@ -15,23 +15,11 @@
 
 #include "base/file.h"
 #include "base/times.h"
+#include "db/core/place.h"
 
 /* The kernel's clock of files has steps of 10 ms at most. */
 #define STEP_NS (20 * NSEC_PER_MSEC)
 #define TRIES   100
-
-/* Returns 0 and *st, 1 if there is no such file, or -errno. */
-static int look(const char *path, const char *suffix, struct stat *st)
-{
-	char *name;
-	int err;
-
-	if (asprintf(&name, "%s%s", path, suffix) < 0)
-		return -ENOMEM;
-	err = stat(name, st) < 0 ? -errno : 0;
-	free(name);
-	return err == -ENOENT ? 1 : err;
-}
 
 /* Returns 0 if the file alone has all content, 1 if not, or -errno. */
 static int look_beside(const char *path)
@@ -41,12 +29,12 @@ static int look_beside(const char *path)
 	int err;
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-		err = look(path, none[i], &st);
-		if (err != 1)
+		err = place_stat_beside(path, none[i], &st);
+		if (err != -ENOENT)
 			return err ? err : 1;
 	}
-	err = look(path, "-wal", &st);
-	return err == 1 ? 0 : err ? err : st.st_size != 0;
+	err = place_stat_beside(path, "-wal", &st);
+	return err == -ENOENT ? 0 : err ? err : st.st_size != 0;
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)

@@ -102,6 +102,10 @@ int explainer_place(struct explainer *x, const struct found_place *place,
 int explainer_require(struct explainer *x, const struct found_place *place,
 		      const struct explanation **out);
 
+/* The same; a selection without windows is an error, too: -CPI_EEMPTY. */
+int explainer_require_windows(struct explainer *x, const struct found_place *place,
+			      const struct explanation **out);
+
 /*
  * Explains each procedure of the selection that has samples of time, and calls fn for
  * it. Also calls fn once for each image that has samples outside procedures. If fn

@@ -585,3 +585,16 @@ int explainer_require(struct explainer *x, const struct found_place *place,
 	log_err("%s: cannot be explained: %s", place->name, explanation_why_not(*out));
 	return (*out)->err ? (*out)->err : -CPI_ENOCODE;
 }
+
+int explainer_require_windows(struct explainer *x, const struct found_place *place,
+			      const struct explanation **out)
+{
+	const int err = explainer_require(x, place, out);
+
+	if (err || x->windows)
+		return err;
+	log_err("%s: there are no windows in the selection: record some with 'cpi "
+		"record -w HZ', or have 'cpid --windows HZ' take them",
+		db_path(x->scope->sel.db));
+	return -CPI_EEMPTY;
+}

@@ -59,12 +59,6 @@ static int count_paths(struct paths_report *r, struct explainer *x)
 	const struct explain_windows *windows;
 	int err;
 
-	if (!x->windows) {
-		log_err("%s: there are no windows in the selection: record some with "
-			"'cpi record -w HZ', or have 'cpid --windows HZ' take them",
-			db_path(x->scope->sel.db));
-		return -CPI_EEMPTY;
-	}
 	err = selected_windows_image(x->windows, r->place->image.id, &windows);
 	if (!err && windows)
 		err = pathcount_find(r->cfg, windows->weights, windows->image,
@@ -97,7 +91,7 @@ int paths_find(struct explainer *x, const struct found_place *place, size_t limi
 	int err;
 
 	*r = (struct paths_report){ .scope = x->scope, .place = place };
-	err = explainer_require(x, place, &ex);
+	err = explainer_require_windows(x, place, &ex);
 	if (err)
 		return err;
 	r->cfg = ex->e->cfg;

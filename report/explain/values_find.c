@@ -173,25 +173,17 @@ int values_report_make(struct explainer *x, const struct found_place *place,
 	int err;
 
 	*r = (struct values_report){ .scope = x->scope, .place = place };
-	err = explainer_require(x, place, &ex);
+	err = explainer_require_windows(x, place, &ex);
 	if (err)
 		return err;
 	r->cfg = ex->e->cfg;
-	if (!x->windows) {
-		log_err("%s: there are no windows in the selection: record some with "
-			"'cpi record -w HZ', or have 'cpid --windows HZ' take them",
-			db_path(x->scope->sel.db));
-		return -CPI_EEMPTY;
-	}
 	err = find_sites(r, x, ex, limit);
 	if (!err)
 		err = find_accesses(r, x, ex);
 	if (!err && !r->nr_sites && !r->nr_accesses) {
 		log_err("%s: no window shows an indirect jump or call, a run of an "
-			"inner "
-			"loop, or enough addresses of data in it: record for longer, "
-			"or more "
-			"of them with -w",
+			"inner loop, or enough addresses of data in it: record for "
+			"longer, or more of them with -w",
 			place->name);
 		err = -CPI_EEMPTY;
 	}
