@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi doctor: findings about this machine.
 . "$srcdir/t/tap.sh"
-plan 10
+plan 14
 
 CPI_SOCKET=$PWD/none.sock
 export CPI_SOCKET
@@ -43,6 +43,24 @@ if [ "$(id -u)" -eq 0 ]; then
 	is "$(python3 judge.py user.json $? 2>&1)" right 'a user without rights learns what to do at each finding'
 	is "$(grep -c 'this kernel takes no BPF' user.json)" "$(grep -c 'this kernel takes no BPF' out.json)" \
 		'missing rights are not taken for a lack of the kernel'
+
+	# A root file system without /sys: no CPUs are listed there.
+	without_sys()
+	{
+		unshare --mount sh -c 'mount -t tmpfs none /sys && exec "$@"' sh "$@"
+	}
+	without_sys cpi doctor >out
+	is $? 1 'without /sys the machine cannot be profiled'
+	like "$(tr -s ' \n' ' ' <out)" 'fatal system-wide .* to do: mount -t sysfs sysfs /sys ' \
+		'the finding says what to mount'
+	bad '^status 1: .*/sys/devices/system/cpu/online: .*mount -t sysfs' \
+		'cpi record says so as well' without_sys cpi record -o new.db -- true
+
+	# A socket in a folder that the user may not enter.
+	mkdir -m 0 closed
+	CPI_SOCKET=$PWD/closed/cpid.sock setpriv --bounding-set=-all --inh-caps=-all cpi doctor >out
+	like "$(cat out)" '^note  *cpid  *this user may not ask it' \
+		'a user without access to the socket learns that, and not that cpid hangs'
 else
-	skip 2 'only root can give up its rights'
+	skip 6 'only root can give up its rights'
 fi

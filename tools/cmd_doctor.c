@@ -77,10 +77,13 @@ static void check_daemon(struct doctor *d, const char *socket)
 		doctor_add(d, "cpid", DOCTOR_NOTE, "no cpid runs",
 			   "Nothing is sampled. 'cpi record COMMAND' needs no cpid.",
 			   how_to_start(d));
+	else if (err == -EACCES || err == -EPERM)
+		doctor_add(d, "cpid", DOCTOR_NOTE, "this user may not ask it",
+			   "Whether it runs, and within its budget, is not known.",
+			   "run 'cpi doctor' as root");
 	else
 		doctor_add(d, "cpid", DOCTOR_PROBLEM, "it does not answer",
-			   "It may hang, or this user may not ask it.",
-			   "run 'cpi status' as root");
+			   "It may hang.", "run 'cpi status' as root");
 	buf_fini(&reply);
 	buf_fini(&advice);
 }

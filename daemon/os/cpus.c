@@ -62,8 +62,7 @@ int cpus_parse(const char *list, struct cpus *out)
 int cpus_online(struct cpus *out)
 {
 	struct buf text = { 0 };
-	int err =
-		file_read_all(AT_FDCWD, "/sys/devices/system/cpu/online", 65536, &text);
+	int err = file_read_all(AT_FDCWD, CPUS_ONLINE, 65536, &text);
 
 	if (!err)
 		err = cpus_parse(buf_str(&text), out);

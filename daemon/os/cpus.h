@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-#define CPUS_MAX 4096
+#define CPUS_MAX    4096
+#define CPUS_ONLINE "/sys/devices/system/cpu/online"
 
 struct cpus {
 	bool online[CPUS_MAX];

@@ -296,6 +296,17 @@ static int choose_clock_rate(struct session *s)
 	return err;
 }
 
+static int read_cpus(struct session *s)
+{
+	const int err = cpus_online(&s->cpus);
+
+	if (err)
+		log_err("session: " CPUS_ONLINE ": %s: mount /sys: 'mount -t sysfs "
+			"sysfs /sys'",
+			err_str(err));
+	return err;
+}
+
 static int open_parts(struct session *s)
 {
 	int err;
@@ -338,7 +349,7 @@ static int open_parts(struct session *s)
 		log_warn("session: /proc/kallsyms hides its addresses: kernel samples "
 			 "will be unknown (run as root, grant CAP_SYSLOG, or lower "
 			 "kernel.kptr_restrict)");
-	return err ? err : cpus_online(&s->cpus);
+	return err ? err : read_cpus(s);
 }
 
 /* Opens the loader hook's socket. The session goes on without it if that fails. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "t/unit/unit.h"
 #include "tools/doctor/doctor.h"
@@ -29,6 +30,17 @@ static void put_file(const char *path, const char *text)
 	ck_assert_ptr_nonnull(f);
 	ck_assert_int_ge(fputs(text, f), 0);
 	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* A symlink to nothing, in a folder that exists afterwards. */
+static void put_link(const char *path)
+{
+	char file[PATH_MAX];
+
+	put_file(path, "");
+	snprintf(file, sizeof(file), "%s%s", root, path);
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(symlink("nothing", file), 0);
 }
 
 static void make_root(void)
@@ -68,6 +80,8 @@ static const struct doctor_finding *find(const struct doctor *d, const char *che
 #define LOCKDOWN "/sys/kernel/security/lockdown"
 #define SHIP     "/run/cpi-ship/metrics.prom"
 #define RUNS     "cpi_ship_level_timestamp_seconds 9999999999\n"
+#define REFUSED  "/run/cpi-web/certificate-refused"
+#define WANTED   "/etc/systemd/system/multi-user.target.wants/cpi-ship.service"
 #define ALL_BUT_BTF                                                      \
 	"CONFIG_PERF_EVENTS=y\nCONFIG_BPF_SYSCALL=y\nCONFIG_BPF_JIT=y\n" \
 	"CONFIG_BPF_EVENTS=y\nCONFIG_KALLSYMS=y\n"
@@ -167,7 +181,7 @@ static const struct {
 	  DOCTOR_NOTE },
 	{ "6.1.0", { { 0 } }, "certificate", DOCTOR_OK },
 	{ "6.1.0",
-	  { { "/run/cpi-web/certificate-refused", "/etc/cpi/web.pem\n" } },
+	  { { REFUSED, "/etc/cpi/web.pem\n" } },
 	  "certificate",
 	  DOCTOR_PROBLEM },
 	{ "6.1.0", { { 0 } }, "lockdown", DOCTOR_OK },
@@ -232,25 +246,51 @@ START_TEST(each_machine_has_its_finding)
 }
 END_TEST
 
+#define SYSTEMD "/run/systemd/system/none"
+#define RETAIN                                                               \
+	"make room, or write 'retain = hourly:7d,daily:90d,size:500M' into " \
+	"/etc/cpi/cpid.conf and run "
+
 /* A remedy is one that this machine can do. */
 static const struct {
 	const char *file, *check, *fix;
+	const char *more, *text; /* another file, if any */
 } remedies[] = {
-	{ "/sys/fs/cgroup/none", "cgroups", "mount -t cgroup2 cgroup2 /sys/fs/cgroup" },
+	{ SYSTEMD, "space", RETAIN "'systemctl reload cpid'", NULL, NULL },
+	{ "/none", "space", RETAIN "'kill -HUP $(pidof cpid)' as root", NULL, NULL },
+	{ SYSTEMD, "fleet", "journalctl -u cpi-ship -n 20", SHIP,
+	  RUNS "cpi_ship_store_failing 1\n" },
+	{ "/none", "fleet", "read the messages of cpi-ship", SHIP,
+	  RUNS "cpi_ship_store_failing 1\n" },
+	{ SYSTEMD, "fleet", "cpi-ship --check-config && systemctl status cpi-ship",
+	  WANTED, "" },
+	{ SYSTEMD, "certificate", "journalctl -u cpi-web -n 20", REFUSED, "" },
+	{ "/none", "certificate", "read the messages of cpi-web", REFUSED, "" },
+	{ "/sys/fs/cgroup/none", "cgroups", "mount -t cgroup2 cgroup2 /sys/fs/cgroup",
+	  NULL, NULL },
 	{ "/sys/fs/cgroup/memory/tasks", "cgroups",
-	  "mount cgroup2 instead, at /sys/fs/cgroup" },
-	{ "/proc/none", "paranoid", "mount -t proc proc /proc" },
-	{ "/sys/none", "btf", "mount -t sysfs sysfs /sys" },
+	  "mount cgroup2 instead, at /sys/fs/cgroup", NULL, NULL },
+	{ "/proc/none", "paranoid", "mount -t proc proc /proc", NULL, NULL },
+	{ "/sys/none", "btf", "mount -t sysfs sysfs /sys", NULL, NULL },
 };
 
 START_TEST(a_remedy_fits_the_machine)
 {
-	struct doctor d = { .root = root, .release = "6.1.0", .db = root };
+	struct doctor d = {
+		.root = root, .release = "6.1.0", .db = root, .limit_bytes = UINT64_MAX
+	};
 
 	make_root();
 	put_file(remedies[_i].file, "x");
+	if (remedies[_i].more && !strcmp(remedies[_i].more, WANTED))
+		put_link(WANTED);
+	else if (remedies[_i].more)
+		put_file(remedies[_i].more, remedies[_i].text);
 	doctor_check_kernel(&d);
 	doctor_check_limits(&d);
+	doctor_check_data(&d);
+	doctor_check_ship(&d);
+	doctor_check_web(&d);
 	ck_assert_str_eq(find(&d, remedies[_i].check)->fix, remedies[_i].fix);
 	doctor_fini(&d);
 	remove_root();

@@ -119,6 +119,18 @@ bool doctor_has_systemd(const struct doctor *d)
 	return doctor_exists(d, "/run/systemd/system");
 }
 
+const char *doctor_by_systemd(const struct doctor *d, const char *with,
+			      const char *without)
+{
+	return doctor_has_systemd(d) ? with : without;
+}
+
+const char *doctor_reload(const struct doctor *d)
+{
+	return doctor_by_systemd(d, "'systemctl reload cpid'",
+				 "'kill -HUP $(pidof cpid)' as root");
+}
+
 bool doctor_has_unit(const struct doctor *d, const char *name)
 {
 	static const char *const folders[] = {

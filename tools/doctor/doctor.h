@@ -84,6 +84,13 @@ bool doctor_has_sysctl(const struct doctor *d);
 /* Whether systemd runs this machine. */
 bool doctor_has_systemd(const struct doctor *d);
 
+/* Returns with if systemd runs this machine, else without. */
+const char *doctor_by_systemd(const struct doctor *d, const char *with,
+			      const char *without);
+
+/* The command that has cpid read its configuration again, in quotes. */
+const char *doctor_reload(const struct doctor *d);
+
 /* Whether systemd has a unit of this name. */
 bool doctor_has_unit(const struct doctor *d, const char *name);
 

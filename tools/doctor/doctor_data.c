@@ -35,7 +35,7 @@ static void find_folder(const char *path, char *out, size_t size)
 
 static void check_space(struct doctor *d)
 {
-	char folder[1024], what[1200];
+	char folder[1024], what[1200], fix[200];
 	struct statvfs fs;
 	struct stat st;
 	double free_bytes, wanted = (double)d->limit_bytes;
@@ -51,6 +51,10 @@ static void check_space(struct doctor *d)
 		wanted -= (double)st.st_size;
 	free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
 	snprintf(what, sizeof(what), "%.0f MB are free in %s", free_bytes / MB, folder);
+	snprintf(fix, sizeof(fix),
+		 "make room, or write 'retain = hourly:7d,daily:90d,size:500M' into "
+		 "/etc/cpi/cpid.conf and run %s",
+		 doctor_reload(d));
 	if (free_bytes >= wanted)
 		doctor_ok(d, "space", "%s", what);
 	else
@@ -60,8 +64,7 @@ static void check_space(struct doctor *d)
 			"The database may grow to the size that 'retain' allows. On a "
 			"full disk counts wait in memory, and are lost when that is "
 			"full.",
-			"make room, or write 'retain = hourly:7d,daily:90d,size:500M' "
-			"into /etc/cpi/cpid.conf and run 'systemctl reload cpid'");
+			fix);
 }
 
 /* Whether the folder has anything in it. */

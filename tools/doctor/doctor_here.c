@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "daemon/collect/calibrate.h"
+#include "daemon/os/cpus.h"
 #include "daemon/os/perfev.h"
 #include "daemon/os/privileges.h"
 #include "daemon/session/budget.h"
@@ -29,11 +30,11 @@ static void check_container(struct doctor *d)
 	struct stat st;
 
 	if (stat("/proc/self/ns/pid", &st))
-		doctor_add(
-			d, "container", DOCTOR_NOTE,
-			"unknown: there is no /proc/self/ns/pid",
-			"cpid looks up processes in /proc, and only by the host's ids.",
-			DOCTOR_MOUNT_PROC);
+		doctor_add(d, "container", DOCTOR_PROBLEM,
+			   "unknown: there is no /proc/self/ns/pid",
+			   "cpid looks up processes in /proc, and only by the host's "
+			   "ids. Samples of those that it cannot read are unknown.",
+			   DOCTOR_MOUNT_PROC);
 	else if (st.st_ino != INITIAL_PID_NAMESPACE)
 		doctor_add(d, "container", DOCTOR_FATAL,
 			   "this is a container with its own process ids",
@@ -80,8 +81,17 @@ static void check_rights(struct doctor *d)
 static void check_access(struct doctor *d)
 {
 	struct buf why = { 0 };
+	struct cpus cpus;
 	int err = perfev_system_access();
 
+	if (!err && cpus_online(&cpus)) {
+		doctor_add(d, "system-wide", DOCTOR_FATAL,
+			   "unknown which CPUs there are: " CPUS_ONLINE
+			   " cannot be read",
+			   "Neither cpid nor 'cpi record' starts without it.",
+			   DOCTOR_MOUNT_SYS);
+		return;
+	}
 	if (!err) {
 		doctor_ok(d, "system-wide", "all CPUs can be sampled, with the kernel");
 		return;
@@ -161,7 +171,7 @@ static void check_bpf(struct doctor *d)
 static void check_cost(struct doctor *d)
 {
 	double cost_ns, hz;
-	char what[200];
+	char what[200], fix[160];
 	int err = calibrate_interrupt(NULL, &cost_ns);
 
 	if (err) {
@@ -177,6 +187,9 @@ static void check_cost(struct doctor *d)
 		 "a sample costs %.1f us: a budget of %g %% buys %.0f per second and "
 		 "CPU",
 		 cost_ns / 1000, d->budget * 100, hz);
+	snprintf(fix, sizeof(fix),
+		 "write 'budget = 1%%' into /etc/cpi/cpid.conf and run %s",
+		 doctor_reload(d));
 	if (hz > CALIBRATE_MIN_HZ)
 		doctor_ok(d, "cost", "%s", what);
 	else
@@ -184,8 +197,7 @@ static void check_cost(struct doctor *d)
 			   "Interrupts are dear here, as on virtual machines without "
 			   "timers "
 			   "of their own. Ticks bring most of the samples then.",
-			   "write 'budget = 1%' into /etc/cpi/cpid.conf and run "
-			   "'systemctl reload cpid'");
+			   fix);
 }
 
 void doctor_check_here(struct doctor *d)

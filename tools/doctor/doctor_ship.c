@@ -45,7 +45,8 @@ static void check_metrics(struct doctor *d, struct buf *text, double now)
 		doctor_add(d, "fleet", DOCTOR_PROBLEM, what,
 			   "Epochs wait in this machine's database until the store is "
 			   "back, as long as cpid retains them.",
-			   "journalctl -u cpi-ship -n 20");
+			   doctor_by_systemd(d, "journalctl -u cpi-ship -n 20",
+					     "read the messages of cpi-ship"));
 	} else if (behind > BEHIND_S) {
 		snprintf(what, sizeof(what),
 			 "complete epochs have waited for %.1f hours", behind / 3600);
@@ -76,10 +77,11 @@ void doctor_check_ship(struct doctor *d)
 			doctor_add(d, "fleet", DOCTOR_PROBLEM,
 				   "cpi-ship was killed, or hangs",
 				   "The store gets nothing of this machine.",
-				   "systemctl status cpi-ship");
+				   doctor_by_systemd(d, "systemctl status cpi-ship",
+						     "start cpi-ship again"));
 		else
 			check_metrics(d, &text, (double)time(NULL));
-	} else if (doctor_is_link(d, ENABLED)) {
+	} else if (doctor_has_systemd(d) && doctor_is_link(d, ENABLED)) {
 		doctor_add(d, "fleet", DOCTOR_PROBLEM,
 			   "cpi-ship is enabled, but does not run",
 			   "The store gets nothing of this machine.",

@@ -16,7 +16,8 @@ void doctor_check_web(struct doctor *d)
 			   "cpi-web cannot use its new certificate",
 			   "The former one stays in use. Browsers refuse it after its "
 			   "last day.",
-			   "journalctl -u cpi-web -n 20");
+			   doctor_by_systemd(d, "journalctl -u cpi-web -n 20",
+					     "read the messages of cpi-web"));
 	else
 		doctor_ok(d, "certificate", "cpi-web has refused none");
 }
