@@ -4,7 +4,8 @@
 # samples as a user of its own through an upgrade from the previous version, restarts under
 # load, SIGKILL, a full disk, under AppArmor's profile and after a reboot. All samples are
 # accounted for. t/packages/booted.sh is what the machine does. $SUITE and $MACHINE are the
-# Debian release and its architecture.
+# Debian release and its architecture. $PARTS are the parts of booted.sh to run between the
+# installation and the reboot; without it all are run.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/packages/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip_all 'making a root file system takes root'
@@ -14,6 +15,7 @@ need mmdebstrap $qemu mkfs.ext4 dpkg-scanpackages
 packages_build "$suite" "$machine"
 previous_build
 bootable_root root booted.sh
+[ -z "${PARTS:-}" ] || echo "$PARTS" >root/srv/parts
 cp -r "$previous" root/srv/previous
 # The database has a file system of its own, as on a careful server.
 truncate -s 64M root/srv/data

@@ -100,9 +100,10 @@ whole()
 	try "$1: the database is undamaged" cpi cat --check
 }
 
+# It leaves the CPUs to what is tried.
 load_start()
 {
-	systemd-run -q --unit=load sh -c 'while :; do gzip -9 </usr/bin/perl >/dev/null; done'
+	systemd-run -q --unit=load -p Nice=19 sh -c 'while :; do gzip -9 </usr/bin/perl >/dev/null; done'
 }
 
 has_load()
@@ -492,7 +493,7 @@ rebooted()
 	cpi flush
 	[ "$(stored)" -gt "$(cat stored)" ]
 	ok $? 'the samples from before the reboot are there, and new ones'
-	try 'the mark from before the reboot is there' \
+	[ ! -e mark.out ] || try 'the mark from before the reboot is there' \
 		sh -c 'cpi mark --list --format=csv | grep -q "disk full"'
 	cpi epoch list --limit 1 --format=csv >list
 	page_answers 'after a reboot the socket'
