@@ -5,7 +5,7 @@
 # function and line of their chains.
 . "$srcdir/t/tap.sh"
 
-need g++ llvm-symbolizer-14 c++filt readelf objcopy strip
+need g++ llvm-symbolizer c++filt readelf objcopy strip
 [ "$(uname -m)" = x86_64 ] || [ "$(uname -m)" = aarch64 ] || skip_all "the programs are for x86-64 and AArch64"
 seed=${SEED:-1}
 echo "# seed $seed"
@@ -41,7 +41,7 @@ addresses()
 # chain has no name.
 llvm()
 {
-	llvm-symbolizer-14 --no-demangle --inlines -e "$1" | c++filt | awk '
+	llvm-symbolizer --no-demangle --inlines -e "$1" | c++filt | awk '
 	function flush_chain(    i) {
 		for (i = 1; i <= n; i++)
 			printf "\t%s %s", i < n ? name[i] : "", place[i]
@@ -147,13 +147,13 @@ split=clangsplit5
 reference=$tmp/clang5/program
 dwp5()
 {
-	cp $split/program dwp5/ && (cd $split && llvm-dwp-14 -e program -o ../dwp5/program.dwp)
+	cp $split/program dwp5/ && (cd $split && llvm-dwp -e program -o ../dwp5/program.dwp)
 }
 beside()
 {
 	mv $split/* beside/
 }
-with "clang++ llvm-dwp-14" dwp5 "a package of DWARF 5"
+with "clang++ llvm-dwp" dwp5 "a package of DWARF 5"
 [ -e dwp5/program.dwp ] && mv $split/*.dwo dwp5/ && cp dwp5/*.dwo $split/ && rm dwp5/*.dwo
 with clang++ beside ".dwo files beside the program"
 dwp4()
