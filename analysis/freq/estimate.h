@@ -25,12 +25,12 @@ enum estimate_rule {
 
 struct estimate {
 	enum estimate_rule rule;
-	double frequency; /* F: samples per cycle */
+	double frequency; /* F: samples / cycles of one execution */
 	bool at_most;     /* neither samples nor windows saw it: an upper bound */
-	double unseen;  /* of the sources (samples, windows) that did not see the class:
-			   the expected number of samples and windows at frequency 1 */
-	double sd;      /* deviation of its logarithm */
-	double samples; /* ΣS */
+	double unseen;    /* how many samples and windows would be expected at frequency
+			     1, from those sources that saw none */
+	double sd;        /* deviation of its logarithm */
+	double samples;   /* ΣS */
 	double cycles; /* ΣM; on out-of-order CPUs a weighted geometric mean of ΣM and
 			  ESTIMATE_ISSUE × insns (estimate.c) */
 	int insns;

@@ -2,11 +2,12 @@
 /*
  * flow.h - control flow as a Markov chain
  *
- * The states are all blocks except the exit; an edge to the exit leaves. Flow enters by
- * doors: the entry, landing pads, blocks without edges in, and the first block of a
- * part of the procedure that nothing else enters. Every walk must end, so each infinite
- * loop is cut: one of its edges leaves, and that edge's target becomes a door. (In the
- * long run as much flow enters there as leaves.)
+ * The states are all blocks except the exit; control flow leaves the chain at an
+ * edge to the exit. Flow enters by doors: the entry, landing pads, blocks without
+ * edges in, and the first block of a part of the procedure that nothing else enters.
+ * Every walk must end, so each infinite loop is cut: one of its edges leaves, and
+ * that edge's target becomes a door. (In the long run as much flow enters there as
+ * leaves.)
  */
 #ifndef CPI_ANALYSIS_FLOW_H
 #define CPI_ANALYSIS_FLOW_H
@@ -34,7 +35,7 @@ int flow_build(const struct cfg *cfg, struct arena *arena, struct flow *out);
 
 /*
  * Sets the probabilities of all edges, above 0; those from one block sum to 1.
- * A block without edges out leaves.
+ * Control flow leaves the chain at a block without outgoing edges.
  */
 void flow_factor(struct flow *f, const double *probability);
 

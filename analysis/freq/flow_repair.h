@@ -28,8 +28,8 @@ struct flow_repair_input {
 	const double *const
 		*error; /* by block: WINDOW_WEIGHTS_DRAWS draws of an error of log(seen)
 			   that blocks share, beside seen_sd; or NULL */
-	const double *unseen; /* by block without samples and windows: their expected
-				 number at frequency 1; or NULL */
+	const double *unseen; /* by block that no sample or window saw: how many would
+				 be expected at frequency 1; or NULL */
 };
 
 /*

@@ -28,8 +28,8 @@ struct freq_windows {
 	const double *edge;         /* by edge, fall-through ones included */
 	const double *worth;        /* by block: effective sample size, in windows */
 	const double *const *error; /* by block: WINDOW_WEIGHTS_DRAWS random draws of
-				       the error of log(block), in that part of it which
-				       blocks share; or NULL */
+				       the part of the error of log(block) that is
+				       common to several blocks; or NULL */
 	double one; /* the frequency that one pass of a window of weight 1 stands for */
 };
 

@@ -2,11 +2,12 @@
 /*
  * landing.h - moves samples from where they landed to the instruction that waited
  *
- * An interrupt is taken after the group of instructions that retired last, so the
- * sample's time belongs to an instruction before the PC (TIP, MICRO'21 section 2;
- * doc/glossary.md: landing model). Inside a block, samples move to the group before. At
- * a block's head they move to the last groups of the predecessors, in proportion to the
- * edges' frequencies. The sum of samples stays the same.
+ * With the landing model after-group, an interrupt is taken after the group of
+ * instructions that retired last, so the sample's time belongs to an instruction
+ * before the PC (TIP, MICRO'21 section 2; doc/glossary.md: landing model). Inside a
+ * block, samples move to the group before. At a block's head they move to the last
+ * groups of the predecessors, in proportion to the edges' frequencies. Samples of
+ * other landing models stay. The sum of samples stays the same.
  */
 #ifndef CPI_ANALYSIS_LANDING_H
 #define CPI_ANALYSIS_LANDING_H

@@ -2,10 +2,11 @@
 /*
  * precise.h - time that the hardware measured, by instruction
  *
- * A sample of time shows where one cycle was spent, but rarely exactly. Two sources on
- * current machines are proportional to time, like TIP (MICRO'21, section 2.2): the
- * cycles from one retirement to the next, of instructions that are sampled as they
- * retire; and the cycles from one branch to the next, in branch stacks.
+ * A sample of time shows where one cycle was spent, but rarely exactly. Two
+ * measurements on current machines attribute time to instructions exactly, as TIP
+ * (MICRO'21, section 2.2) does: for an instruction that is sampled as it retires,
+ * the cycles since the retirement before it; and, in branch stacks, the cycles from
+ * one branch to the next.
  *
  * Both are added to a profile as weights; one cycle has the weight WEIGHT_UNIT.
  */

@@ -5,31 +5,33 @@
  * Frequencies have a shape (this block ran twice as often as that one) and a scale
  * (this block ran a million times, so each execution took 3 cycles). Samples of time
  * and windows measure the shape. They say nothing about the scale: a loop that waits
- * for memory looks like one that does not and runs a hundred times as often. This file
- * combines evidence to estimate the scale.
+ * for memory looks like a loop that never waits but runs a hundred times as often.
+ * This file combines evidence to estimate the scale.
  *
- * How to add evidence: make a struct scale_evidence for each thing that was measured,
- * and put them all into one list for the image. Pass this list in
- * explain_input.evidence (explain.h) for each procedure; each procedure uses only its
- * own evidence. Give the interval that holds the truth in 90 % of the cases, and
- * include every known source of error. A wrong narrow interval changes the result, and
- * nothing detects that. Where only a bound is known, state only the bound. Evidence
- * with an impossible interval is ignored: low is above high, likely is not between
- * them, or high is 0.
+ * How to add evidence: make a struct scale_evidence for each thing that was
+ * measured, and put them all into one list for the image. Pass this list in
+ * explain_input.evidence (explain.h) for each procedure; each procedure uses only
+ * its own evidence. Give the interval that holds the truth in 90 % of the cases, and
+ * include every known source of error. A narrow interval that is wrong makes the
+ * result wrong, unless other evidence contradicts it. Where only a bound is known,
+ * state only the bound. Evidence with an impossible interval is ignored: low is
+ * above high, likely is not between them, or high is 0.
  *
  * How it is joined: blocks in one outermost loop share a factor, by which their
  * frequencies must be multiplied. Each piece of evidence gives a likelihood of the
- * factor's logarithm, with heavy tails, so that one piece that contradicts all others
- * decides nothing. The factors of a procedure's loops may differ; they differ little if
- * several windows lead from one loop to other code of the procedure. The result is the
- * posterior of each factor: its median, and the interval from its 5 % to its 95 %
- * quantile.
+ * factor's logarithm, with heavy tails, so that one piece that contradicts all
+ * others decides nothing. The factors of a procedure's loops may differ. They are
+ * assumed to differ little if several windows lead from one loop to other code of
+ * the procedure, because then windows show how often the loop ran relative to that
+ * code. The result is the posterior of each factor: its median, and the interval
+ * from its 5 % to its 95 % quantile.
  *
- * Windows also show how often the loops of all procedures of a program ran relative to
- * each other, and how exact that is (block_tie). If windows show the relative frequency
- * of a loop exactly, its likely factor stays near 1, so that the estimate from windows
- * is kept. This does not apply to loops whose executions were measured. The interval
- * still includes the error of the factor that all code of the program shares.
+ * Windows also show how often the loops of all procedures of a program ran relative
+ * to each other, and how exact that is (block_tie). All code of a program also
+ * shares one factor, which windows do not show; the interval includes its error. If
+ * windows show the relative frequency of a loop exactly, its likely factor stays
+ * near 1, so that the estimate from windows is kept. This does not apply to loops
+ * whose executions were measured.
  *
  * A block's own factor deviates from the loop's by the error of the shape. So evidence
  * about a block says most about that block and about blocks whose executions have a
@@ -63,8 +65,9 @@ struct scale_evidence {
 	uint64_t offset; /* image offset of an instruction of the block */
 	enum scale_kind kind;
 	double low, high;   /* 90 % interval; low 0 or high INFINITY: no bound there */
-	double likely;      /* the most likely value; both bounds are finite and above 0
-			       then. 0: all values between the bounds are equally likely */
+	double likely;      /* 0: all values between the bounds are equally likely; else
+			       the most likely value, and both bounds must be finite
+			       and above 0 */
 	const char *source; /* "register steps"; a constant, for debug output */
 	/*
 	 * Of SCALE_CYCLES: two offsets in the loop. The loop meant is the smallest loop
@@ -76,8 +79,8 @@ struct scale_evidence {
 /* What one execution of a block costs at least and at most, in cycles; by block. */
 struct scale_costs {
 	const double *issue; /* issue slots only: all waits overlap with other work */
-	const double *best;  /* the block repeated alone, somewhat faster than the model
-				says: real cores may be faster; at least issue */
+	const double *best;  /* the block repeated alone, by the model, less a margin
+				because real cores may be faster; never below issue */
 	const double *usual; /* alone in its steady state, with nothing to wait for */
 	const double *worst; /* if every possible wait (misses and so on) happens;
 				INFINITY: no bound */

@@ -34,8 +34,8 @@ struct shape_insn {
 	double a, b;
 	int class;                 /* instructions of one class run equally often
 				      (analysis/cfg/equiv.h); from 0 */
-	double steady_a, steady_b; /* blamed samples, if nothing it may wait for varies;
-				      else 0 */
+	double steady_a, steady_b; /* blamed samples, if nothing that it may wait for
+				      varies (the instruction is steady); else 0 */
 };
 
 struct shape_input {
@@ -53,7 +53,7 @@ struct shape_input {
 
 struct shape_verdict {
 	enum shape_kind kind;
-	double stalls;  /* the part of the change at some instructions of a class */
+	double stalls;  /* the part at only some instructions of a class */
 	double uniform; /* the part that is the same at all instructions of a class */
 	double added;   /* the part in code that runs on one side only */
 	double calls;   /* ratio at call sites; NAN: not known */

@@ -41,10 +41,10 @@ struct traffic {
 };
 
 /*
- * Appends a procedure of im; branches (of the image to itself) may be NULL. Runs that
- * were never executed are appended with 0; jumps are not. An instruction without a line
- * is in no run, because a search for its line would find a wrong one. Returns 0 or
- * -ENOMEM.
+ * Appends a procedure of im; branches (of the image to itself) may be NULL. Runs
+ * that were never executed are appended with n = 0; jumps that were never taken are
+ * left out. An instruction without a line is in no run, because a search for its
+ * line would find a wrong one. Returns 0 or -ENOMEM.
  */
 int traffic_add(struct traffic *t, struct image *im, const struct cfg *cfg,
 		const struct freq *freq, struct edges *branches);

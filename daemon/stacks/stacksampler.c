@@ -38,8 +38,8 @@ struct collector {
 };
 
 /*
- * Where memory may not be locked, what others' rings leave has to do. On machines with
- * many CPUs each has less.
+ * Without CAP_IPC_LOCK the rings share the user's small allowance, so they have
+ * RING_SIZE. On machines with many CPUs each ring is smaller.
  */
 static size_t ring_size(const struct collector *ss)
 {

@@ -40,7 +40,7 @@ struct chain_sample {
 
 struct stacksampler_config {
 	const struct event *event;
-	const uint64_t *period; /* mean period of the stream; the owner sets it */
+	const uint64_t *period; /* mean period of the stream; the caller sets it */
 	struct perftarget target;
 	uint32_t copy_bytes; /* of the user stack to copy; 0: the kernel walks it */
 	int epoll_fd;

@@ -80,7 +80,7 @@ static struct stacktally_tree *new_tree(struct stacktally *t, const char *contex
 	return tree;
 }
 
-/* That of the context of these values, or where there are too many of one for the rest.
+/* The tree of the context with these values; a shorter context if there are too many.
  */
 static struct stacktally_tree *get_tree(struct stacktally *t, const char *const *values)
 {

@@ -2,11 +2,12 @@
 /*
  * stacktally.h - the stacks that were attributed since the last flush
  *
- * I1  Σ trees = samples added - samples for which there was no memory. Each tree's
- *     context has a command.
- * I2  Memory: a tree takes no new frames once all have STACKTALLY_MAX_BYTES (then
- *     stacks are STACK_NO_ROOM); at most STACKTALLY_CONTEXTS contexts, the rest are
- *     counted as context_make_try() says.
+ * I1  All trees together have the samples that were added, except those for which
+ *     there was no memory. Each tree's context has a command.
+ * I2  Memory: once all trees together take STACKTALLY_MAX_BYTES, no tree takes new
+ *     frames; stacks that need them are marked STACK_NO_ROOM. There are at most
+ *     STACKTALLY_CONTEXTS contexts; samples of further ones get a shorter context
+ *     (context_make_try()).
  */
 #ifndef CPI_DAEMON_STACKTALLY_H
 #define CPI_DAEMON_STACKTALLY_H

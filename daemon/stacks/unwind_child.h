@@ -2,7 +2,9 @@
 /*
  * unwind_child.h - the connection to cpi-unwind: sends messages, receives chains
  *
- * No function blocks: messages are queued until the worker reads them.
+ * cpi-unwind is a server, which forks a worker. The worker unwinds; if it ends, the
+ * server can fork another one. No function blocks: messages are queued until the
+ * worker reads them.
  */
 #ifndef CPI_DAEMON_UNWIND_CHILD_H
 #define CPI_DAEMON_UNWIND_CHILD_H

@@ -23,9 +23,10 @@ struct unwindcodes {
 };
 
 /*
- * Adds the code objects that the registers and stack of a sample of p point to, as they
- * were at that time, and removes those that they replaced. If there are too many, or if
- * it is not known what was there, starts again with none.
+ * Adds the code objects of p that the registers or the stack of sample s point to,
+ * in their state at the sample's time. Removes older code objects that overlap them.
+ * If there are too many, or if it is not known what was there, starts again with
+ * none.
  */
 void unwindcodes_meet(struct unwindcodes *c, struct jit *j, const struct process *p,
 		      const struct chain_sample *s);

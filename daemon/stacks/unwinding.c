@@ -2,13 +2,14 @@
 /*
  * unwinding.c - which samples wait, and what the worker knows of processes and images
  *
- * A process has a slot of the worker's, the one that was not used for the longest time.
- * What it has mapped is sent again when that is not what was sent before. Images are
- * numbers, given out once; the worker asks for the file of one when a frame is in it,
- * and never for most.
+ * The worker has a limited number of slots for processes. A new process takes the
+ * slot that was not used for the longest time. The mappings of a process are sent
+ * again if they changed. Each image has a number, which is used once. The worker
+ * asks for an image's file when a frame is in it; for most images that never
+ * happens.
  *
- * Code that was made at run time and has tables is an image of its own, and a mapping
- * in the midst of the memory that it is in.
+ * Code that was made at run time and has unwind tables is an image of its own, with
+ * a mapping inside the anonymous memory around it.
  */
 #include "config.h"
 
@@ -216,7 +217,7 @@ static void list_mapping(struct unwinding *u, uint32_t *nr,
 		u->mapping[(*nr)++] = *m;
 }
 
-/* Of p, what is mapped that may be executed, in u->mapping. Says how many. */
+/* Writes the executable mappings of p to u->mapping, and returns their number. */
 static uint32_t list_mappings(struct unwinding *u, const struct process *p,
 			      const struct unwindcodes *codes)
 {

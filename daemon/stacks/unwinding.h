@@ -3,14 +3,15 @@
  * unwinding.h - turns copied registers and stacks into call chains, with cpi-unwind
  *
  * Samples are sent to cpi-unwind (abi/unwind.h), with the mappings of their process,
- * and are pending until their chain comes. No function blocks. A sample is lost, by
- * name, if there is no room for it, or if the worker ends or does not answer while the
- * sample is pending. Then another worker is started; after each failure this takes
- * longer.
+ * and are pending until their chain comes. No function blocks. Lost samples are
+ * counted by reason: there was no room for them (full), or no worker (died). If a
+ * worker ends or does not answer, its pending samples are lost, and another worker
+ * is started: after 1 s, after each further failure twice as long, at most 64 s.
+ * Samples that come meanwhile are lost, too.
  *
  * I1  Samples added = samples passed to take() + lost + pending.
- * I2  At most UNWINDING_MAX_PENDING samples are pending, and UNWINDING_MAX_BYTES of
- *     messages wait.
+ * I2  At most UNWINDING_MAX_PENDING samples are pending, and a sample is accepted
+ *     only while less than UNWINDING_MAX_BYTES of messages wait.
  */
 #ifndef CPI_DAEMON_UNWINDING_H
 #define CPI_DAEMON_UNWINDING_H
@@ -68,8 +69,8 @@ void unwinding_forget_images(struct unwinding *u);
 /* Counts since unwinding_open(), except pending. */
 struct unwinding_counts {
 	uint64_t pending;
-	uint64_t full,
-		died; /* lost, because there was no room; because their worker died */
+	uint64_t full; /* lost: there was no room */
+	uint64_t died; /* lost: there was no worker, or it ended */
 	uint64_t done, nr_images, nr_died;
 	uint64_t end[CPI_UNWIND_NR_ENDS];
 };

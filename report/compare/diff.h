@@ -21,9 +21,10 @@
 #define DIFF_MIN_ROWS  256
 
 /*
- * A row of the comparison. If code matched under different names (diff_match()), it
- * stands for several procedures: `row` is the first one of A and `other` the first one
- * of B. Their members `with` lead to the next ones of the same side.
+ * A row of the comparison. If diff_match() found the same code under different
+ * names, the row stands for several procedures: `row` is the first one of A and
+ * `other` the first one of B. Their members `with` lead to the next ones of the same
+ * side.
  */
 struct diff_row {
 	const struct matrix_row *row;
@@ -83,8 +84,9 @@ double diff_percent(const struct diff *d, const struct diff_row *r, int side);
 
 /*
  * The change of the row's time, in percent of the whole time of B; negative if the
- * row's time shrank. If both sides have the row, this is not the difference of the two
- * shares, which can have the opposite sign.
+ * row's time shrank. If both sides have the row, it is computed from the change
+ * relative to the median: the part of B's time that the row would not have without
+ * that change. So its sign can differ from that of the difference of the two shares.
  */
 double diff_effect(const struct diff *d, const struct diff_row *r);
 
@@ -107,7 +109,10 @@ size_t diff_nr_runs(const struct diff *d, int side);
 /* "", "new" or "gone". */
 const char *diff_status(const struct diff_row *r);
 
-/* "slower", "more often", "undetermined"; NULL if the row is no finding. */
+/*
+ * "slower", "more often", "undetermined"; NULL if the row is no finding, or only one
+ * side has it.
+ */
 const char *diff_verdict(const struct diff_row *r);
 
 /* The same, in words for people: "changed (cause unknown)", not "undetermined". */

@@ -34,7 +34,7 @@ struct diff_insn {
 	struct diff_time time;                /* NAN on a side without it */
 	struct freq_interval cpi[2], runs[2]; /* 90 % intervals: of CPI, and of the
 						 number of executions */
-	bool too_fast[2];                     /* its block is (calc_is_too_fast()) */
+	bool too_fast[2]; /* whether its block is too fast: calc_is_too_fast() */
 };
 
 struct diff_block {

@@ -21,7 +21,7 @@ struct diff_runs {
 	const char **host; /* each once; of the epochs of the side */
 	size_t nr_hosts;
 	size_t first;    /* the index of its first run among those of all sides */
-	double *samples; /* by run of the side: as many as were added */
+	double *samples; /* by run of the side: the number of its samples so far */
 };
 
 /* Finds the machines of the epochs, which must outlive r. Returns 0 or -ENOMEM. */

@@ -77,9 +77,10 @@ int stats_add_categories(struct stats *s, const struct stats_busy *busy,
 			 struct explainer_kept *kept, const struct query_epoch *epoch);
 
 /*
- * Computes how much of an epoch's time one unit of its values stands for (unit), and
- * how many samples that time has (exposure). If values are normalized by the total, an
- * epoch without samples is treated as if it had one sample.
+ * *unit becomes the time that the value 1 stands for in this epoch (values are time
+ * / *unit), and *exposure the mean number of samples in that time. If values are
+ * normalized by the total, an epoch without samples is treated as if it had one
+ * sample.
  */
 void stats_scale(const struct stats *s, const struct matrix_column *c, double *unit,
 		 double *exposure);
