@@ -6,11 +6,11 @@
 . "$srcdir/t/web_page.sh"
 . "$srcdir/t/clickhouse.sh"
 PATH="$builddir/ship:$PATH"
-need curl
+need curl sqlite3
 missing=$(store_lacks old)
 [ -z "$missing" ] || skip_all "$missing"
 
-plan 21
+plan 26
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
 store_start old "$tmp/old"
@@ -39,6 +39,22 @@ like "$(cat web.out)" '"fleet": true' 'the list of reports says that it is a fle
 tap_n=$((tap_n + 15))
 web_stop
 is "$?" 0 'cpi-web ends'
+
+# Machines with cycles and instructions; the last one has few samples.
+store=clickhouse://127.0.0.1:$store_port/cycles
+cpi fleet init --db "$store" >/dev/null || bail 'no store'
+for samples in a:900,500 b:400,800 c:700,700 d:90,3; do
+	host=${samples%:*}
+	echo "- 3600 1000 /app:main=${samples#*:}" | "$builddir/t/runsdb" $host.db && sqlite3 $host.db "
+		UPDATE platform SET host = '$host';
+		UPDATE stream SET event = 'cycles', unit = 'cycles' WHERE event = 'cpu-clock';
+		UPDATE stream SET event = 'instructions', unit = 'events' WHERE event = 'ticks'" || bail 'no machine'
+	cpi-ship --store "$store" --budget 100 --rate 0 --once --db $host.db 2>ship.log || bail "$(cat ship.log)"
+done
+web_start --db="$store"
+"$browser_python" "$srcdir/t/web_fleet_cpi.py" "$url" "$builddir/tools/cpi" "$store" $tap_n
+tap_n=$((tap_n + 5))
+web_stop
 
 web_start --db=known.db
 get api/v1/ >web.out

@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((3 + $(store_tests 13)))
+plan $((3 + $(store_tests 16)))
 
 nowhere=clickhouse://127.0.0.1:1/cpi
 bad 'status 2: .*--measure=ipc: say one of' 'an unknown measure is refused' \
@@ -61,7 +61,7 @@ member()
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$member_name"
 }
 
-# one_engine NAME: 13 tests
+# one_engine NAME: 16 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/shares
@@ -98,6 +98,24 @@ h3,web,gamma' "$1: the machine whose CPI differs is found"
 import json, sys
 r = json.load(sys.stdin)["rows"][0]
 print(1.4 < r["cpi"] / r["peers_cpi"] < 1.8)')" True "$1: the row has the CPI of the machine and of its peers"
+
+	# Of each machine: cycles over instructions of its own database.
+	for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		sqlite3 c$n.db "SELECT 'h$n', sum((event = 'cycles') * stored * mean_period) * 1.0 /
+			sum((event = 'instructions') * stored * mean_period) FROM tally JOIN stream ON stream.id = tally.stream"
+	done | LC_ALL=C sort >cpi.want
+	cpi fleet top --db "$url" --by host --cpi --format json 2>/dev/null >cpi.out
+	is "$(python3 -c '
+import json
+want = dict(line.split("|") for line in open("cpi.want"))
+rows = {r["host"]: r for r in json.load(open("cpi.out"))["rows"]}
+print(sorted(rows) == sorted(want), all(abs(rows[h]["cpi"] / float(want[h]) - 1) < 1e-9 and
+    0.8 < rows[h]["cpi_low"] / rows[h]["cpi"] < 1 < rows[h]["cpi_high"] / rows[h]["cpi"] < 1.2 for h in want))')" \
+		'True True' "$1: cpi fleet top --cpi has the CPI of each machine, with an interval"
+	like "$(cpi fleet top --db "$url" --by image --cpi)" 'CPI *low *high *image' "$1: so has its text"
+	url=clickhouse://127.0.0.1:$store_port/shares
+	is "$(cpi fleet top --db "$url" --by cluster --cpi --format csv | cut -d, -f7-9 | uniq)" 'cpi,cpi_low,cpi_high
+,,' "$1: without cycles and instructions CPI is unknown"
 }
 
 each_store one_engine

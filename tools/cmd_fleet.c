@@ -30,7 +30,7 @@ struct options {
 	struct view_options view;
 	int by; /* enum fleet_by */
 	double price, fdr;
-	bool exact;
+	bool exact, cpi;
 	int measure; /* enum fleet_measure */
 	const char *quota, *keep, *on_cluster;
 };
@@ -258,18 +258,20 @@ static struct fleet_request request_of(const struct options *o)
 		.event = req->event,
 		.by = o->by,
 		.exact = o->exact,
+		.cpi = o->cpi,
 	};
 }
 
 static int top(const char *url, const struct options *o)
 {
 	const struct fleet_request request = request_of(o);
+	const struct fleet_show show = { .price = o->price, .cpi = o->cpi };
 	struct fleet_top t;
 	int err = fleet_top_read(url, &request, &t);
 
 	if (err)
 		return err;
-	err = fleet_top_print(&t, o->by, o->price, &o->view.out);
+	err = fleet_top_print(&t, o->by, &show, &o->view.out);
 	fleet_top_fini(&t);
 	return err;
 }
@@ -334,6 +336,7 @@ static const struct opt opts[] = {
 	OPT_EVENT,
 	OPT("by", 0, FLEET_BY_WORDS, "what a row stands for", OPT_CHOICE, by),
 	OPT("price", 0, "PRICE", "of a CPU-hour: also show the cost", OPT_REAL, price),
+	OPT("cpi", 0, NULL, "also show cycles per instruction", OPT_FLAG, cpi),
 	OPT("exact", 0, NULL, "read all rows, not a random part of very many", OPT_FLAG,
 	    exact),
 	OPT("measure", 0, FLEET_MEASURE_WORDS, "what outliers are compared by",

@@ -2,6 +2,9 @@
 /*
  * interval.c - Poisson's and Wilson's intervals
  *
+ * Of two Poisson counts, the first is binomial in their sum (Przyborowski and Wilenski
+ * 1940): so the interval of the share gives that of the ratio.
+ *
  * Deviation from the paper: it gives the coefficient of variation, 1 / sqrt(k), which
  * does not give an interval for small k. This file uses Byar's approximation of the
  * exact Poisson interval.
@@ -41,4 +44,17 @@ struct interval interval_share_at(double k, double n, double z)
 struct interval interval_share(double k, double n)
 {
 	return interval_share_at(k, n, Z);
+}
+
+struct interval interval_ratio(uint64_t k, uint64_t n)
+{
+	const struct interval p = interval_share((double)k, (double)k + (double)n);
+
+	return (struct interval){
+		n   ? (double)k / (double)n
+		: k ? INFINITY
+		    : NAN,
+		p.low / (1 - p.low),
+		n ? p.high / (1 - p.high) : INFINITY,
+	};
 }

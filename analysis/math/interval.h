@@ -26,4 +26,10 @@ struct interval interval_share(double k, double n);
 /* The same with z standard deviations to each side: 1.645 for 90 %. */
 struct interval interval_share_at(double k, double n, double z);
 
+/*
+ * The ratio k / n of the rates of two independent counts. { NAN, 0, INFINITY } if both
+ * are 0; high is INFINITY if n is 0.
+ */
+struct interval interval_ratio(uint64_t k, uint64_t n);
+
 #endif

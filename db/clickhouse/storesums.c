@@ -266,7 +266,7 @@ static int choose_event(struct asking *a)
 		a->stream[nr++] = a->stream[i];
 	}
 	a->nr = nr;
-	if (nr)
+	if (nr || a->ask->may_lack)
 		return 0;
 	log_err("%s%s: not among the chosen epochs' events%s",
 		a->ask->event ? "--event=" : "event", a->ask->event ? event : "s",
@@ -587,11 +587,11 @@ int storesums_read(struct ch_store *s, const struct storesums_ask *ask, storesum
 		err = read_streams(&a);
 	if (!err)
 		err = choose_event(&a);
-	if (!err)
+	if (!err && a.nr)
 		err = count_hosts(&a);
-	if (!err)
+	if (!err && a.nr)
 		err = choose_rows(&a);
-	if (!err)
+	if (!err && a.nr)
 		err = read_sums(&a);
 	if (!err)
 		*scope = found;

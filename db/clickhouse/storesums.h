@@ -34,6 +34,7 @@ struct storesums_ask {
 		by_machine; /* one sum for each of these */
 	bool by_image, by_offset;
 	bool any_event; /* event may be one that does not measure time */
+	bool may_lack;  /* without the event there are no sums, and no error */
 	bool exact;     /* read all rows, however many there are */
 };
 

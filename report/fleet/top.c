@@ -85,6 +85,81 @@ static int add_all(struct fleet_top *t, int by)
 	return err;
 }
 
+/* ---- cycles and instructions ---- */
+
+/* By text: the strings of two answers are apart. */
+static uint64_t text_hash(const char *name, const char *image)
+{
+	const uint64_t hash = hash_bytes(0, name, strlen(name));
+
+	return image ? hash_bytes(hash, image, strlen(image)) : hash;
+}
+
+static struct fleet_row *find_row(const struct fleet_top *t, const char *name,
+				  const char *image)
+{
+	struct hnode *n = hmap_first(&t->map, text_hash(name, image));
+
+	for (; n; n = hmap_next(n)) {
+		struct fleet_row *r = container_of(n, struct fleet_row, node);
+
+		if (!strcmp(r->name, name) && (!image || !strcmp(r->image, image)))
+			return r;
+	}
+	return NULL;
+}
+
+static int map_rows(struct fleet_top *t)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < t->nr; i++)
+		err = hmap_insert(&t->map, &t->row[i].node,
+				  text_hash(t->row[i].name, t->row[i].image));
+	return err;
+}
+
+static int read_event(const char *url, struct storesums_ask ask, const char *event,
+		      int by, struct fleet_top *t)
+{
+	const bool cycles = !strcmp(event, "cycles");
+	struct fleet_sums sums;
+	int err;
+
+	ask.event = event;
+	ask.any_event = ask.may_lack = true;
+	err = fleet_sums_read(url, &ask, &sums);
+	if (err)
+		return err;
+	for (size_t i = 0; i < sums.nr; i++) {
+		const struct fleet_sum *s = &sums.sum[i];
+		struct fleet_row *r = find_row(t, name_of(s, by),
+					       by == FLEET_PROCEDURE ? s->image : NULL);
+		struct fleet_amount *to = !r       ? NULL
+					  : cycles ? &r->cycles
+						   : &r->instructions;
+
+		if (to) {
+			to->n += s->n;
+			to->amount += s->amount;
+		}
+	}
+	fleet_sums_fini(&sums);
+	return 0;
+}
+
+static int read_cpi(const char *url, const struct storesums_ask *ask, int by,
+		    struct fleet_top *t)
+{
+	int err = map_rows(t);
+
+	if (!err)
+		err = read_event(url, *ask, "cycles", by, t);
+	if (!err)
+		err = read_event(url, *ask, "instructions", by, t);
+	return err;
+}
+
 int fleet_top_read(const char *url, const struct fleet_request *req,
 		   struct fleet_top *out)
 {
@@ -108,6 +183,8 @@ int fleet_top_read(const char *url, const struct fleet_request *req,
 	/* Epochs without a length, as imported ones may be, still divide time. */
 	t.seconds = fmax((double)(t.sums.scope.to_ns - t.sums.scope.from_ns), 1) / 1e9;
 	err = add_all(&t, req->by);
+	if (!err && req->cpi)
+		err = read_cpi(url, &ask, req->by, &t);
 	if (err)
 		fleet_top_fini(&t);
 	else

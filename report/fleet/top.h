@@ -22,6 +22,13 @@ struct fleet_request {
 	const char *times, *event; /* storesums.h; NULL: the defaults */
 	int by;                    /* enum fleet_by */
 	bool exact;                /* storesums.h */
+	bool cpi;                  /* read cycles and instructions, too */
+};
+
+/* Samples of an event, and what they stand for. */
+struct fleet_amount {
+	uint64_t n;
+	double amount;
 };
 
 struct fleet_row {
@@ -29,6 +36,7 @@ struct fleet_row {
 	const char *name, *image; /* image: only for a procedure */
 	uint64_t n;               /* that were read */
 	double ns;
+	struct fleet_amount cycles, instructions; /* only if the request asks for CPI */
 };
 
 struct fleet_top {

@@ -58,6 +58,37 @@ START_TEST(shares_have_wilsons_intervals)
 }
 END_TEST
 
+/* Of k in k + n, Clopper and Pearson's interval, as a ratio; Wilson's is near it. */
+static const struct {
+	uint64_t k, n;
+	double low, high;
+} ratios[] = {
+	{ 100, 100, 0.752, 1.330 },
+	{ 1000, 500, 1.793, 2.231 },
+	{ 10, 40, 0.1112, 0.5108 },
+};
+
+START_TEST(ratios_of_counts_have_the_interval_of_the_share)
+{
+	const struct interval i = interval_ratio(ratios[_i].k, ratios[_i].n);
+
+	ck_assert_double_eq_tol(i.value, (double)ratios[_i].k / (double)ratios[_i].n,
+				1e-12);
+	ck_assert_double_eq_tol(i.low, ratios[_i].low, 0.15 * ratios[_i].low);
+	ck_assert_double_eq_tol(i.high, ratios[_i].high, 0.15 * ratios[_i].high);
+}
+END_TEST
+
+START_TEST(a_ratio_to_nothing_has_no_upper_end)
+{
+	const struct interval none = interval_ratio(0, 0), some = interval_ratio(5, 0);
+
+	ck_assert_double_nan(none.value);
+	ck_assert(none.low == 0 && isinf(none.high));
+	ck_assert(isinf(some.value) && some.low > 0 && isinf(some.high));
+}
+END_TEST
+
 #define NR_INSNS 400
 
 /*
@@ -231,6 +262,9 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, few_samples_have_wide_intervals, 0, NR(exact));
 	tcase_add_test(tc, a_period_of_one_counts_exactly);
 	tcase_add_loop_test(tc, shares_have_wilsons_intervals, 0, NR(shares));
+	tcase_add_loop_test(tc, ratios_of_counts_have_the_interval_of_the_share, 0,
+			    NR(ratios));
+	tcase_add_test(tc, a_ratio_to_nothing_has_no_upper_end);
 	tcase_add_loop_test(tc, estimates_converge_as_one_over_the_root, 0,
 			    NR(lengths));
 	tcase_add_test(tc, quantiles_are_those_of_the_sorted_latencies);

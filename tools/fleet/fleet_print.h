@@ -10,8 +10,13 @@
 #include "tools/ui/out.h"
 #include "tools/ui/cmd.h"
 
-/* price is that of a CPU-hour; 0: no cost is shown. Returns 0 or -ENOMEM. */
-int fleet_top_print(const struct fleet_top *t, int by, double price,
+struct fleet_show {
+	double price; /* of a CPU-hour; 0: no cost is shown */
+	bool cpi;     /* of each row, with the 95 % interval of its sampling error */
+};
+
+/* Returns 0 or -ENOMEM. */
+int fleet_top_print(const struct fleet_top *t, int by, const struct fleet_show *show,
 		    const struct out_options *out);
 
 int fleet_outliers_print(const struct fleet_outliers *f, const struct out_options *out);

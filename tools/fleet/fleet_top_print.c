@@ -15,7 +15,8 @@
 #include "tools/ui/table.h"
 
 #define DEFAULT_LIMIT 40
-#define MAX_COLUMNS   12
+#define MAX_COLUMNS   16
+#define CPI_SAMPLES   10 /* CPI of fewer is unknown */
 #define NS_PER_HOUR   3.6e12
 
 static const char *const titles[] = { "procedure", "image",   "release",
@@ -65,8 +66,29 @@ static double error_percent(const struct fleet_row *r)
 	return i.value > 0 ? 50 * (i.high - i.low) / i.value : NAN;
 }
 
-static size_t make_columns(int by, bool priced, struct column *c)
+/* Cycles per instruction. value is NAN if it is not known. */
+static struct interval cpi_of(const struct fleet_row *r)
 {
+	const struct fleet_amount *c = &r->cycles, *n = &r->instructions;
+	struct interval i = interval_ratio(c->n, n->n);
+	double scale;
+
+	if (c->n < CPI_SAMPLES || n->n < CPI_SAMPLES || !(n->amount > 0))
+		return (struct interval){ NAN, NAN, NAN };
+	scale = c->amount / (double)c->n / (n->amount / (double)n->n);
+	i.value *= scale;
+	i.low *= scale;
+	i.high *= scale;
+	return i;
+}
+
+static size_t make_columns(int by, bool priced, bool cpi, struct column *c)
+{
+	static const struct column parts[] = {
+		{ "CPI", "cpi", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "low", "cpi_low", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "high", "cpi_high", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	};
 	static const struct column values[] = {
 		{ "CPUs", "cpus", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "+-%", "error_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
@@ -82,6 +104,8 @@ static size_t make_columns(int by, bool priced, struct column *c)
 	if (priced)
 		c[nr++] = (struct column){ "cost", "cost", COLUMN_NUMBER,
 					   COLUMN_EVERYWHERE };
+	for (size_t i = 0; cpi && i < sizeof(parts) / sizeof(parts[0]); i++)
+		c[nr++] = parts[i];
 	c[nr++] = (struct column){ titles[by], titles[by], COLUMN_TEXT,
 				   COLUMN_EVERYWHERE };
 	if (by == FLEET_PROCEDURE)
@@ -95,9 +119,30 @@ static double share(const struct fleet_top *t, double ns)
 	return t->ns > 0 ? 100 * ns / t->ns : 0;
 }
 
-static void put_rows(struct table *t, const struct fleet_top *top, size_t nr,
-		     double price, bool text)
+static void put_known(struct table *t, double v, bool text)
 {
+	if (isnan(v))
+		table_empty(t);
+	else
+		table_value(t, v, 2, text);
+}
+
+static void put_cpi(struct table *t, const struct fleet_row *r, bool text)
+{
+	const struct interval i = cpi_of(r);
+
+	if (text && isnan(i.value))
+		table_text(t, "unknown");
+	else
+		put_known(t, i.value, text);
+	put_known(t, i.low, text);
+	put_known(t, i.high, text);
+}
+
+static void put_rows(struct table *t, const struct fleet_top *top, size_t nr,
+		     const struct fleet_show *show, bool text)
+{
+	const double price = show->price;
 	double before_ns = 0;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -115,6 +160,8 @@ static void put_rows(struct table *t, const struct fleet_top *top, size_t nr,
 		table_number(t, r->n * top->sums.scope.thinned);
 		if (price > 0)
 			table_value(t, hours * price, 2, text);
+		if (show->cpi)
+			put_cpi(t, r, text);
 		table_text(t, text && !*r->name ? "(not said)" : r->name);
 		if (r->image)
 			table_text(t, r->image);
@@ -157,26 +204,27 @@ static int print_json(const struct fleet_top *t, double price, struct table *tab
 	return err;
 }
 
-int fleet_top_print(const struct fleet_top *top, int by, double price,
+int fleet_top_print(const struct fleet_top *top, int by, const struct fleet_show *show,
 		    const struct out_options *out)
 {
 	const bool text = out->format == OUT_TEXT;
 	const uint64_t limit = out->limit || !text ? out->limit : DEFAULT_LIMIT;
 	const size_t nr = limit && limit < top->nr ? (size_t)limit : top->nr;
 	struct column columns[MAX_COLUMNS];
-	struct table *t = table_new(columns, make_columns(by, price > 0, columns));
+	struct table *t = table_new(columns, make_columns(by, show->price > 0,
+							  show->cpi, columns));
 	int err;
 
 	if (!t)
 		return -ENOMEM;
-	put_rows(t, top, nr, price, text);
+	put_rows(t, top, nr, show, text);
 	if (text) {
-		print_scope(top, price);
+		print_scope(top, show->price);
 		err = table_print_text(t, out_use_color(out->color), true);
 		if (!err && nr < top->nr)
 			out_line("... %zu more", top->nr - nr);
 	} else if (out->format == OUT_JSON) {
-		err = print_json(top, price, t);
+		err = print_json(top, show->price, t);
 	} else {
 		err = table_print_csv(t, true);
 	}

@@ -44,6 +44,7 @@ export const DEFAULTS = Object.freeze({
   runssort: "-range_percent",
   measure: "cpus", // what the map of machines shows
   hostsort: "-busy",
+  price: "", // of a CPU-hour, for the cost of machines
   paused: false, // a live range does not follow
   table: false, // the picture's table instead of the picture
 });

@@ -5,7 +5,7 @@
  * `cpi fleet hosts`, their CPU time that of `cpi fleet top --by host`.
  */
 import { el, plain, put, vars } from "./dom.js";
-import { figure, digits, count, duration, span } from "./format.js";
+import { figure, digits, count, duration, estimate, rangeOf, span } from "./format.js";
 import { filterOptions, withFilter } from "./filters.js";
 import { createLoader, notice } from "./loader.js";
 import { createTable } from "./table.js";
@@ -14,10 +14,15 @@ import { what } from "./explain.js";
 
 const MOST = 4000; // fields of the map
 
+/** A ratio with its interval; beyond a factor of three a bound, or unknown. */
+const ratio = (n, row) => estimate(n, rangeOf(row, "cpi"), digits, "most");
+
 /** Measures of the map: title, value of a row, how it is shown, unit. */
 const MEASURES = {
   cpus: ["CPUs busy", r => r.busy, digits, "CPUs"],
   share: ["CPUs busy of its own", r => (r.busy === null || !r.cpus ? null : 100 * r.busy / r.cpus), digits, "%"],
+  cpi: ["CPI", r => r.cpi, ratio, "cycles per instruction"],
+  money: ["cost at the price", r => r.cost, digits, ""],
   samples: ["samples", r => r.samples, count, "samples"],
   lost: ["lost samples", r => (r.samples ? 100 * r.lost / r.samples : null), digits, "%"],
   flushes_dropped: ["flushes dropped", r => r.flushes_dropped, count, "flushes"],
@@ -32,12 +37,15 @@ export function create(ctx) {
   const { store, api } = ctx;
   const by = el("select", { id: "measure", change: () => store.set({ measure: by.value }) },
     Object.entries(MEASURES).map(([value, [title]]) => el("option", { value }, title)));
+  const price = el("input", { id: "price", type: "number", min: 0, step: "any", placeholder: "none",
+    "data-what": "price", change: () => store.set({ price: price.value }) });
   const truth = el("p", { class: "truth" });
   const map = el("div", { class: "hostmap", role: "group", "data-what": "hostmap",
     "aria-label": "Map of machines; arrows move, Enter shows one", keydown: move });
   const place = el("div", { class: "place" });
   const node = el("section", { class: "view", "aria-label": "Hosts" }, truth,
-    el("div", { class: "tools" }, el("label", { for: "measure" }, "map of"), by), map, place);
+    el("div", { class: "tools" }, el("label", { for: "measure" }, "map of"), by,
+      el("span", { class: "push" }), el("label", { for: "price" }, "price per CPU-hour"), price), map, place);
   const loader = createLoader(place);
   const table = createTable({ caption: "Machines", key: row => row.host, select, open,
     sort: order => store.set({ hostsort: order }) });
@@ -50,7 +58,8 @@ export function create(ctx) {
   function words(row, state) {
     const [title, value, show, unit] = measure(state);
     const n = value(row);
-    return `${plain(row.host)}: ${title} ${n === null ? "not known" : `${show(n)}${unit === "s" ? "" : ` ${unit}`}`}`;
+    return `${plain(row.host)}: ${title} ${n === null ? "not known" :
+      `${show(n, row)}${unit === "s" ? "" : ` ${unit}`}`.trimEnd()}`;
   }
 
   function open(row) {
@@ -101,10 +110,12 @@ export function create(ctx) {
 
   function columns() {
     const number = (id, title, show, unit, value = r => r[id]) => ({ id, title, unit, what: id, number: true,
-      grow: id === "busy" ? "w2" : "w1", sort: value, cell: r => figure(value(r), value(r) === null ? "–" : show(value(r)), unit) });
+      grow: ["busy", "fleetcpi"].includes(id) ? "w2" : "w1", sort: value, cell: r => figure(value(r), value(r) === null ? "–" : show(value(r), r), unit) });
     const text = (id, title, grow) => ({ id, title, what: "host", grow, sort: r => r[id],
       cell: r => el("span", { title: plain(r[id]) }, plain(r[id])) });
     return [text("host", "machine", "wide"), number("busy", "busy", digits, "CPUs"), number("cpus", "CPUs", count, ""),
+      number("fleetcpi", "CPI", ratio, "", r => r.cpi),
+      ...scope.cost === undefined ? [] : [number("money", "cost", digits, "", r => r.cost)],
       number("samples", "samples", count, ""), number("lost", "lost", digits, "%", MEASURES.lost[1]),
       number("flushes_dropped", "dropped", count, ""),
       number("lag_s", "age", s => duration(1000 * s), ""), number("epochs", "epochs", count, ""),
@@ -114,6 +125,7 @@ export function create(ctx) {
 
   function draw(state) {
     by.value = named(state);
+    price.value = state.price;
     if (!rows)
       return;
     if (!rows.length) {
@@ -123,7 +135,9 @@ export function create(ctx) {
     }
     put(truth, el("span", what("host"), figure(rows.length, count(rows.length)), rows.length === 1 ? " machine" : " machines"),
       !scope.error ? el("span", what("cpus"), figure(scope.cpus, digits(scope.cpus)), " CPUs busy, ",
-        span(Date.parse(scope.from), Date.parse(scope.to)), scope.thinned > 1 ? ", estimated" : "") :
+        span(Date.parse(scope.from), Date.parse(scope.to)), scope.thinned > 1 ? ", estimated" : "",
+        scope.cost !== undefined ? `, which cost ${digits(scope.cost)}` :
+          named(state) === "money" ? "; the cost needs a price per CPU-hour" : "") :
         el("span", { class: "quiet" }, plain(scope.error.message)));
     drawMap(state);
     put(place, table.node);
@@ -137,20 +151,25 @@ export function create(ctx) {
         .filter(([name]) => ["host", "cluster", "release", "machine"].includes(name)));
       loader.run(async signal => {
         const [hosts, top] = await Promise.all([api.json("hosts", chosen, signal),
-          api.json("fleet-top", { ...chosen, by: "host", epoch: times(shownEpochs(state)) }, signal).catch(error => {
+          api.json("fleet-top", { ...chosen, by: "host", cpi: true, epoch: times(shownEpochs(state)),
+            price: Number(state.price) > 0 ? state.price : "" }, signal).catch(error => {
             if (error.name === "AbortError")
               throw error;
             return { error };
           })]);
         return { hosts, top };
       }, ({ hosts, top }) => {
-        const busy = new Map(top.rows?.map(r => [r.host, r.cpus]));
+        const times = new Map(top.rows?.map(r => [r.host, r]));
         scope = top;
-        rows = (hosts.hosts ?? hosts.rows).map(r => ({ ...r, busy: busy.get(r.host) ?? null }));
+        rows = (hosts.hosts ?? hosts.rows).map(r => {
+          const { cpus = null, cost = null, cpi = null, cpi_low = null, cpi_high = null } = times.get(r.host) ?? {};
+          return { ...r, busy: cpus, cost, cpi, cpi_low, cpi_high };
+        });
         draw(store.get());
       });
     },
     draw,
+    needs: ["price"],
     keys: () => [
       { key: "g", text: "map of the next measure", run: () => {
         const all = Object.keys(MEASURES);
