@@ -83,9 +83,11 @@ static size_t read_mapping(void *ctx, uint64_t offset, void *to, size_t size)
 /* As the daemon does: there may be jumps from other pages of the mapping. */
 static uint32_t check_leads(const struct window_pages *p, struct window_page *page)
 {
+	struct windowleads *wl = windowleads_new(); /* what is mapped may change */
 	struct mapping m = { .pages = p };
 	unsigned long long start, end;
 	char path[64], line[512];
+	uint32_t left = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)p->pid);
@@ -99,8 +101,12 @@ static uint32_t check_leads(const struct window_pages *p, struct window_page *pa
 	}
 	if (f)
 		fclose(f);
-	return windowleads_check(page->code, page->nr_uops, page->address - m.start,
-				 m.end - m.start, read_mapping, &m);
+	if (wl)
+		left = windowleads_check(wl, p, page->code, page->nr_uops,
+					 page->address - m.start, m.end - m.start,
+					 read_mapping, &m);
+	windowleads_free(wl);
+	return left;
 }
 
 static int translate(struct window_pages *p, struct window_page *page, uint16_t offset)

@@ -2,24 +2,63 @@
 /*
  * windowleads.c - drops lead-ins into whose instructions other code may jump
  *
- * The target is computed first, because few are in the page; then the opcode is
- * looked at.
+ * The target is computed first, because few are in the mapping; then the opcode is
+ * looked at. The targets of a whole mapping are kept, because its pages are translated
+ * one by one.
  */
 #include "config.h"
 
 #include "daemon/windows/windowleads.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define CHUNK   16384u
+#define CHUNK   61440u
 #define LONGEST 6u /* bytes of a jump: its opcode, and the distance */
+#define SLOTS   16 /* mappings whose jumps are kept: at most 256 KiB each */
 
-/* A bit for each offset of the page to which code jumps; of other pages alone. */
+/* A bit for each offset of a page to which code jumps; of other pages alone. */
 struct entered {
 	uint64_t bit[CPI_CODE_LINES];
 	uint64_t from_outside[CPI_CODE_LINES];
 };
+
+/* The targets of all jumps of a mapping. */
+struct targets {
+	const void *owner; /* NULL: the slot is free */
+	uint64_t used;     /* the clock of its last use */
+	uint64_t covered;  /* bytes that were read */
+	uint64_t nr_pages;
+	struct entered *page;
+};
+
+struct windowleads {
+	struct targets slot[SLOTS];
+	uint64_t clock;
+	uint8_t code[CHUNK + LONGEST];
+};
+
+struct windowleads *windowleads_new(void)
+{
+	return calloc(1, sizeof(struct windowleads));
+}
+
+void windowleads_forget(struct windowleads *wl)
+{
+	for (int i = 0; i < SLOTS; i++) {
+		free(wl->slot[i].page);
+		wl->slot[i] = (struct targets){ .owner = NULL };
+	}
+}
+
+void windowleads_free(struct windowleads *wl)
+{
+	if (!wl)
+		return;
+	windowleads_forget(wl);
+	free(wl);
+}
 
 /*
  * jmp, call; the jumps on conditions; xbegin, whose target is where it goes on; lea,
@@ -33,41 +72,88 @@ static bool is_jump(uint8_t before, uint8_t opcode)
 	       (before == 0x8d && (opcode & 0xc7) == 0x05);
 }
 
-/* code begins at an offset from the page's first byte. */
-static void note_jumps(struct entered *e, const uint8_t *code, size_t size,
-		       int64_t from)
+static void set_bit(uint64_t *bits, uint64_t offset)
 {
+	bits[offset / CPI_CODE_LINE] |= 1ULL << offset % CPI_CODE_LINE;
+}
+
+/* code begins at an offset of the mapping. */
+static void note_jumps(struct targets *t, const uint8_t *code, size_t size,
+		       uint64_t from)
+{
+	const uint64_t end = t->nr_pages * CPI_CODE_PAGE;
+
 	for (size_t i = 0; i + 5 <= size; i++) {
 		int32_t distance;
 		uint64_t to;
 
 		memcpy(&distance, code + i + 1, sizeof(distance));
-		to = (uint64_t)(from + (int64_t)i + 5 + distance);
-		if (to >= CPI_CODE_PAGE || !is_jump(i ? code[i - 1] : 0, code[i]))
+		to = from + i + 5 + (uint64_t)(int64_t)distance;
+		if (to >= end || !is_jump(i ? code[i - 1] : 0, code[i]))
 			continue;
-		e->bit[to / CPI_CODE_LINE] |= 1ULL << to % CPI_CODE_LINE;
-		if ((uint64_t)(from + (int64_t)i) >= CPI_CODE_PAGE)
-			e->from_outside[to / CPI_CODE_LINE] |= 1ULL
-							       << to % CPI_CODE_LINE;
+		set_bit(t->page[to / CPI_CODE_PAGE].bit, to % CPI_CODE_PAGE);
+		if ((from + i) / CPI_CODE_PAGE != to / CPI_CODE_PAGE)
+			set_bit(t->page[to / CPI_CODE_PAGE].from_outside,
+				to % CPI_CODE_PAGE);
 	}
 }
 
-/* Returns whether all could be read. A file may end before its mapping does. */
-static bool look_at_all(struct entered *e, uint64_t at, uint64_t size,
+/*
+ * Reads all code of the mapping. A file may end before its mapping does. If the last
+ * read failed, what was read is not kept: it may be more the next time.
+ */
+static void look_at_all(struct windowleads *wl, struct targets *t, uint64_t size,
 			windowleads_read_fn *read, void *ctx)
 {
-	uint8_t code[CHUNK + LONGEST];
-	size_t got;
+	const void *owner = t->owner;
 
 	for (uint64_t i = 0; i < size; i += CHUNK) {
 		const uint64_t left = size - i;
+		const size_t want = left < sizeof(wl->code) ? left : sizeof(wl->code);
+		const size_t got = read(ctx, i, wl->code, want);
 
-		got = read(ctx, i, code, left < sizeof(code) ? left : sizeof(code));
-		note_jumps(e, code, got, (int64_t)(i - at));
-		if (got < sizeof(code))
-			return i + got > at;
+		note_jumps(t, wl->code, got, i);
+		t->covered = i + got;
+		t->owner = got ? owner : NULL;
+		if (got < want)
+			return;
 	}
-	return true;
+}
+
+/* The slot of this owner; else a free one, or the least recently used. */
+static struct targets *find_slot(struct windowleads *wl, const void *owner)
+{
+	struct targets *oldest = wl->slot;
+
+	for (struct targets *t = wl->slot; t < wl->slot + SLOTS; t++) {
+		if (t->owner == owner)
+			return t;
+		if (!t->owner || (oldest->owner && t->used < oldest->used))
+			oldest = t;
+	}
+	return oldest;
+}
+
+/* Returns what is jumped to in the page, or NULL if that is not known. */
+static const struct entered *look_up(struct windowleads *wl, const void *owner,
+				     uint64_t at, uint64_t size,
+				     windowleads_read_fn *read, void *ctx)
+{
+	struct targets *t = find_slot(wl, owner);
+
+	if (t->owner != owner) {
+		const uint64_t nr = (size + CPI_CODE_PAGE - 1) / CPI_CODE_PAGE;
+
+		free(t->page);
+		*t = (struct targets){ .page = calloc(nr, sizeof(*t->page)) };
+		if (!t->page)
+			return NULL;
+		t->owner = owner;
+		t->nr_pages = nr;
+		look_at_all(wl, t, size, read, ctx);
+	}
+	t->used = ++wl->clock;
+	return at < t->covered ? &t->page[at / CPI_CODE_PAGE] : NULL;
 }
 
 static bool has_bit(const uint64_t *bits, uint64_t offset)
@@ -134,24 +220,27 @@ static bool is_entered(const struct entered *e, const struct cpi_uop *u)
 	return false;
 }
 
-uint32_t windowleads_check(struct cpi_code_page *page, uint32_t nr_uops, uint64_t at,
+uint32_t windowleads_check(struct windowleads *wl, const void *owner,
+			   struct cpi_code_page *page, uint32_t nr_uops, uint64_t at,
 			   uint64_t size, windowleads_read_fn *read, void *ctx)
 {
-	struct entered e = { .bit = { 0 } };
 	uint32_t first = nr_uops, nr;
 	uint64_t wrong[CPI_CODE_LINES];
+	const struct entered *e;
 
 	while (first && page->uop[first - 1].op == CPI_UOP_LEAD)
 		first--;
-	if (first == nr_uops || size > WINDOWLEADS_MAX_SIZE ||
-	    !look_at_all(&e, at, size, read, ctx))
+	if (first == nr_uops || size > WINDOWLEADS_MAX_SIZE)
 		return first;
-	find_wrong(&e, page, first, wrong);
+	e = look_up(wl, owner, at, size, read, ctx);
+	if (!e)
+		return first;
+	find_wrong(e, page, first, wrong);
 	nr = first;
 	for (uint32_t i = first; i < nr_uops; i++) {
 		const struct cpi_uop *u = &page->uop[i];
 
-		if (!is_entered(&e, u) &&
+		if (!is_entered(e, u) &&
 		    !(u->imm && has_bit(wrong, cpi_lead_offset(u) - cpi_lead_back(u))))
 			page->uop[nr++] = *u;
 	}

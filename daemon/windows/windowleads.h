@@ -19,17 +19,26 @@
 
 #include "abi/uop.h"
 
-/* Larger mappings get no lead-ins: each page that has some costs a look at all code. */
+/* Larger mappings get no lead-ins: all of their code would be read. */
 #define WINDOWLEADS_MAX_SIZE (8u << 20)
+
+/* The jumps of the mappings that were looked at last: at most 4 MiB of memory. */
+struct windowleads;
+
+struct windowleads *windowleads_new(void);       /* NULL when out of memory */
+void windowleads_free(struct windowleads *wl);   /* accepts NULL */
+void windowleads_forget(struct windowleads *wl); /* owners may be freed afterwards */
 
 /* Reads the mapping's code at an offset of it. Returns how many bytes it has read. */
 typedef size_t windowleads_read_fn(void *ctx, uint64_t offset, void *to, size_t size);
 
 /*
  * Drops the lead-ins of a page (at an offset of a mapping of size bytes) that are not
- * known to be right. Returns the number of micro-ops that remain.
+ * known to be right. Returns the number of micro-ops that remain. The code is read only
+ * if the jumps of the mapping are not known yet; owner, an address, stands for it.
  */
-uint32_t windowleads_check(struct cpi_code_page *page, uint32_t nr_uops, uint64_t at,
+uint32_t windowleads_check(struct windowleads *wl, const void *owner,
+			   struct cpi_code_page *page, uint32_t nr_uops, uint64_t at,
 			   uint64_t size, windowleads_read_fn *read, void *ctx);
 
 #endif

@@ -122,6 +122,7 @@ struct windowpages {
 	uint64_t forgotten_ns;
 	struct page *page; /* by entry */
 	struct windowpool pool;
+	struct windowleads *leads;
 	struct page_code *piece;        /* by number, from 1 on */
 	uint32_t nr_pieces, max_pieces; /* that there were ever; that there may be */
 	uint32_t free_piece;            /* the first one; 0: none */
@@ -151,7 +152,8 @@ int windowpages_new(const struct windowpages_config *cfg, struct windowpages **o
 	wp->page = calloc(wp->source->cfg.nr_entries, sizeof(*wp->page));
 	wp->max_pieces = wp->source->nr_cells / WINDOWPOOL_GRANULE;
 	wp->piece = calloc(wp->max_pieces + 1, sizeof(*wp->piece));
-	if (!wp->page || !wp->piece ||
+	wp->leads = windowleads_new();
+	if (!wp->page || !wp->piece || !wp->leads ||
 	    windowpool_init(&wp->pool, wp->source->nr_cells)) {
 		windowpages_free(wp);
 		return -ENOMEM;
@@ -166,6 +168,7 @@ void windowpages_free(struct windowpages *wp)
 		return;
 	for (uint32_t i = 0; wp->page && i < wp->units.next_entry; i++)
 		free(wp->page[i].saved);
+	windowleads_free(wp->leads);
 	windowunits_fini(&wp->units);
 	free(wp->page);
 	free(wp->piece);
@@ -518,6 +521,7 @@ int windowpages_forget(struct windowpages *wp)
 	err = synchronize(wp);
 	if (err)
 		return err;
+	windowleads_forget(wp->leads);
 	windowunits_forget(&wp->units);
 	wp->forgotten_ns = time_mono_ns();
 	clear_pages(wp, nr);
@@ -940,14 +944,14 @@ static size_t read_unit(void *ctx, uint64_t offset, void *to, size_t size)
 }
 
 /* Code made at run time has no lead-ins: jumps to it may be anywhere. */
-static uint32_t check_leads(const struct windowpages *wp, uint32_t entry,
+static uint32_t check_leads(struct windowpages *wp, uint32_t entry,
 			    struct cpi_code_page *page, uint32_t nr_uops)
 {
 	struct unit_code c = { wp, unit_of(wp, entry) };
 	const uint64_t at = (uint64_t)(entry - c.unit->first) * CPI_CODE_PAGE;
 	const uint64_t size = (uint64_t)c.unit->nr_pages * CPI_CODE_PAGE;
 
-	return windowleads_check(page, nr_uops, at,
+	return windowleads_check(wp->leads, c.unit, page, nr_uops, at,
 				 is_private(wp, entry) ? UINT64_MAX : size, read_unit,
 				 &c);
 }

@@ -268,21 +268,37 @@ END_TEST
 
 /* ---- jumps from other pages ---- */
 
-#define PAGES 12
+#define PAGES 20
 #define PAGE  5 /* the one with lead-ins */
 
 struct mapping {
 	uint8_t code[PAGES * CPI_CODE_PAGE];
-	size_t size; /* that can be read */
+	size_t size;           /* that can be read */
+	unsigned int nr_reads; /* that were made of it */
 };
 
 static size_t read_mapping(void *ctx, uint64_t offset, void *to, size_t size)
 {
-	const struct mapping *m = ctx;
+	struct mapping *m = ctx;
 	const size_t left = offset < m->size ? m->size - offset : 0;
 
+	m->nr_reads++;
 	memcpy(to, m->code + offset, left < size ? left : size);
 	return left < size ? left : size;
+}
+
+/* With jumps that are looked for now. */
+static uint32_t check_once(struct mapping *m, struct cpi_code_page *page,
+			   uint32_t nr_uops, uint64_t size)
+{
+	struct windowleads *wl = windowleads_new();
+	uint32_t left;
+
+	ck_assert_ptr_nonnull(wl);
+	left = windowleads_check(wl, m, page, nr_uops, PAGE * CPI_CODE_PAGE, size,
+				 read_mapping, m);
+	windowleads_free(wl);
+	return left;
 }
 
 /* Whether the page keeps its lead-in of AT + 4, if such a jump is at at. */
@@ -301,9 +317,9 @@ static const struct {
 	{ 100, 1, "\xe8", AT + 4, PAGES *CPI_CODE_PAGE, false },
 	{ 100, 2, "\xc7\xf8", AT + 4, PAGES *CPI_CODE_PAGE, false },
 	{ PAGES * CPI_CODE_PAGE - 5, 1, "\xe9", AT + 4, PAGES *CPI_CODE_PAGE, false },
-	{ 4 * CPI_CODE_PAGE - 5, 1, "\xe9", AT + 4, PAGES *CPI_CODE_PAGE, false },
-	{ 4 * CPI_CODE_PAGE - 3, 1, "\xe9", AT + 4, PAGES *CPI_CODE_PAGE, false },
-	{ 4 * CPI_CODE_PAGE - 1, 2, "\x0f\x85", AT + 4, PAGES *CPI_CODE_PAGE, false },
+	{ 15 * CPI_CODE_PAGE - 5, 1, "\xe9", AT + 4, PAGES *CPI_CODE_PAGE, false },
+	{ 15 * CPI_CODE_PAGE - 3, 1, "\xe9", AT + 4, PAGES *CPI_CODE_PAGE, false },
+	{ 15 * CPI_CODE_PAGE - 1, 2, "\x0f\x85", AT + 4, PAGES *CPI_CODE_PAGE, false },
 	{ 100, 1, "\xea", AT + 4, PAGES *CPI_CODE_PAGE - 99, true },
 	{ 100, 1, "\xea", AT + 4, 0, false }, /* nothing is known */
 };
@@ -328,11 +344,9 @@ START_TEST(a_jump_from_another_page_drops_lead_ins)
 	m->size = jumps[_i].size;
 	nr = translate(translator, m->code + PAGE * CPI_CODE_PAGE, &page);
 	ck_assert_int_eq(first_of(&page, nr, AT + 4), AT);
-	left = windowleads_check(&page, (uint32_t)nr, PAGE * CPI_CODE_PAGE,
-				 PAGES * CPI_CODE_PAGE, read_mapping, m);
+	left = check_once(m, &page, (uint32_t)nr, PAGES * CPI_CODE_PAGE);
 	ck_assert_int_eq(first_of(&page, left, AT + 4), jumps[_i].stays ? AT : -1);
-	left = windowleads_check(&page, (uint32_t)left, PAGE * CPI_CODE_PAGE,
-				 WINDOWLEADS_MAX_SIZE + 1, read_mapping, m);
+	left = check_once(m, &page, (uint32_t)left, WINDOWLEADS_MAX_SIZE + 1);
 	ck_assert_int_eq(first_of(&page, left, AT + 4), -1);
 	translator_close(translator);
 	free(m);
@@ -368,10 +382,87 @@ START_TEST(a_jump_from_another_page_makes_zeros_unknown)
 	m->size = sizeof(m->code);
 	nr = (uint32_t)translate(translator, code, &page);
 	ck_assert_int_eq(first_of(&page, nr, TO), TO);
-	nr = windowleads_check(&page, nr, PAGE * CPI_CODE_PAGE, m->size, read_mapping,
-			       m);
+	nr = check_once(m, &page, nr, m->size);
 	ck_assert_int_eq(first_of(&page, nr, TO), targets[_i].stays ? TO : -1);
 	translator_close(translator);
+	free(m);
+}
+END_TEST
+
+#define MAPPINGS 17 /* one more than there is room for */
+
+/* Checks a copy of the page as one of the owner's mapping. Returns how often it read.
+ */
+static unsigned int reads_for(struct windowleads *wl, struct mapping *m,
+			      const struct cpi_code_page *page, uint32_t nr_uops,
+			      const char *owner)
+{
+	static struct cpi_code_page copy;
+	const unsigned int before = m->nr_reads;
+
+	copy = *page;
+	ck_assert_uint_eq(windowleads_check(wl, owner, &copy, nr_uops,
+					    PAGE * CPI_CODE_PAGE, PAGES * CPI_CODE_PAGE,
+					    read_mapping, m),
+			  nr_uops);
+	return m->nr_reads - before;
+}
+
+START_TEST(a_mapping_is_read_once)
+{
+	static struct cpi_code_page page;
+	struct mapping *m = calloc(1, sizeof(*m));
+	struct windowleads *wl = windowleads_new();
+	struct translator *translator;
+	char owner[MAPPINGS];
+	uint32_t nr;
+
+	ck_assert(m && wl);
+	ck_assert_int_eq(translator_open(EM_X86_64, &translator), 0);
+	memset(m->code, 0xcc, sizeof(m->code));
+	memcpy(m->code + PAGE * CPI_CODE_PAGE + AT, LOAD MASK TEST,
+	       sizeof(LOAD MASK TEST) - 1);
+	m->size = sizeof(m->code);
+	nr = (uint32_t)translate(translator, m->code + PAGE * CPI_CODE_PAGE, &page);
+	ck_assert_uint_eq(reads_for(wl, m, &page, nr, &owner[0]), 2);
+	ck_assert_uint_eq(reads_for(wl, m, &page, nr, &owner[0]), 0);
+	for (int i = 1; i < MAPPINGS; i++) {
+		ck_assert_uint_eq(reads_for(wl, m, &page, nr, &owner[i]), 2);
+		if (i < MAPPINGS - 1)
+			ck_assert_uint_eq(reads_for(wl, m, &page, nr, &owner[0]), 0);
+	}
+	ck_assert_uint_eq(reads_for(wl, m, &page, nr, &owner[0]), 0);
+	ck_assert_uint_eq(reads_for(wl, m, &page, nr, &owner[1]), 2);
+	windowleads_forget(wl);
+	ck_assert_uint_eq(reads_for(wl, m, &page, nr, &owner[0]), 2);
+	translator_close(translator);
+	windowleads_free(wl);
+	free(m);
+}
+END_TEST
+
+START_TEST(a_mapping_that_could_not_be_read_is_read_again)
+{
+	static struct cpi_code_page page;
+	struct mapping *m = calloc(1, sizeof(*m));
+	struct windowleads *wl = windowleads_new();
+	struct translator *translator;
+	uint32_t nr;
+
+	ck_assert(m && wl);
+	ck_assert_int_eq(translator_open(EM_X86_64, &translator), 0);
+	memset(m->code, 0xcc, sizeof(m->code));
+	memcpy(m->code + PAGE * CPI_CODE_PAGE + AT, LOAD MASK TEST,
+	       sizeof(LOAD MASK TEST) - 1);
+	nr = (uint32_t)translate(translator, m->code + PAGE * CPI_CODE_PAGE, &page);
+	ck_assert_uint_lt(windowleads_check(wl, m, &page, nr, PAGE * CPI_CODE_PAGE,
+					    PAGES * CPI_CODE_PAGE, read_mapping, m),
+			  nr);
+	m->size = sizeof(m->code);
+	nr = (uint32_t)translate(translator, m->code + PAGE * CPI_CODE_PAGE, &page);
+	ck_assert_uint_eq(reads_for(wl, m, &page, nr, (const char *)m), 2);
+	translator_close(translator);
+	windowleads_free(wl);
 	free(m);
 }
 END_TEST
@@ -627,6 +718,8 @@ static Suite *make_suite(void)
 			    NR(targets));
 	tcase_add_test(c, there_are_no_lead_ins_near_the_ends_of_a_page);
 	tcase_add_loop_test(c, a_jump_from_another_page_drops_lead_ins, 0, NR(jumps));
+	tcase_add_test(c, a_mapping_is_read_once);
+	tcase_add_test(c, a_mapping_that_could_not_be_read_is_read_again);
 	tcase_add_test(c, a_packed_page_has_the_lead_ins);
 	suite_add_tcase(suite, c);
 	tcase_set_timeout(machine, 0);
