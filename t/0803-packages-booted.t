@@ -45,5 +45,7 @@ grep -q '^GUEST-DONE$' results
 guest=$?
 [ $guest -eq 0 ] || sed 's/^/# console: /' console | tail -n 30
 ok $guest 'the machine came to its end'
+last=$(sed -n -E 's/^(not )?ok ([0-9]+) .*/\2/p' results | tail -n 1)
+is "$nr" "$last" 'each result has a line of its own'
 is "$(grep -aE 'BUG|WARNING: CPU|Oops|soft lockup' console)" '' 'the kernel did not complain'
-plan $((nr + 2))
+plan $((nr + 3))
