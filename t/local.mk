@@ -7,7 +7,8 @@
 # for captures, which have the lowest priority, or change settings of the machine.
 QUICK_TESTS =
 LONG_TESTS =
-BESIDE_TESTS = $(CFG_LONG_TESTS) t/0116-cli-record-process.t \
+BESIDE_TESTS = $(CFG_LONG_TESTS) $(DB_LONG_UNIT) t/0116-cli-record-process.t \
+	t/0120-lines-dwarf.t t/0131-unwind-gdb.t \
 	t/0135-export-feedback.t t/0136-export-windows.t \
 	t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
 	t/0204-cpid-metrics.t t/0205-cpid-top.t t/0206-cpid-helpers.t \
@@ -26,7 +27,7 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) t/0116-cli-record-process.t \
 	t/0398-windows-stepped.t t/0403-bench-overhead.t t/0407-hostile-syscalls.t \
 	t/0409-hostile-roots.t \
 	t/0410-hostile-waits.t t/0602-hook-announcements.t t/0605-hook-oracle.t \
-	t/0750-web-page.t t/0752-web-page-rest.t t/0753-web-fleet.t $(FLEET_LONG_TESTS)
+	$(WEB_LONG_TESTS) $(FLEET_LONG_TESTS)
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 
 # check runs these before the others, so that no CPU waits at the end for the longest.
@@ -40,15 +41,15 @@ SLOW_TESTS = t/0322-cfg-callgrind.t t/0750-web-page.t t/0752-web-page-rest.t t/0
 	t/unit/check_db_faults t/0704-web-tls.t t/0906-fleet-chaos.t t/0907-fleet-sums.t
 
 # The build with sanitizers leaves out tests of texts and packages, which do not run what
-# was compiled, and of the page in a browser, whose reports t/0701-web-reports.t asks for
-# without one. It runs the others of QUICK_TESTS, and those of SANITIZED_TESTS.
-UNSANITIZED_TESTS = $(TREE_TESTS) t/0706-web-rights.t t/0146-deploy-alerts.t t/0751-web-glance.t \
+# was compiled. It runs the others of QUICK_TESTS, and those of SANITIZED_TESTS.
+UNSANITIZED_TESTS = $(TREE_TESTS) t/0706-web-rights.t t/0146-deploy-alerts.t \
 	t/0801-packages-files.t t/0802-deploy-files.t
-SANITIZED_TESTS = t/0116-cli-record-process.t t/0906-fleet-chaos.t
+SANITIZED_TESTS = $(DB_LONG_UNIT) t/0116-cli-record-process.t t/0120-lines-dwarf.t \
+	t/0131-unwind-gdb.t t/0702-web-attacks.t t/0906-fleet-chaos.t
 # These only compute: they neither sample nor judge times. With sanitizers they run when a
 # CPU has nothing else to do, beside live tests of the other build.
-IDLE_TESTS = t/fuzz/corpus.t $(UNIT) $(DB_UNIT) $(UNIT_ANALYSIS) $(UNIT_FREQ) $(UNIT_RUNS) \
-	$(RECORDS_UNIT) $(CFG_TESTS) $(LINES_TESTS) t/0300-isa-objdump.t
+IDLE_TESTS = t/fuzz/corpus.t $(UNIT) $(DB_UNIT) $(DB_LONG_UNIT) $(UNIT_ANALYSIS) $(UNIT_FREQ) $(UNIT_RUNS) \
+	$(RECORDS_UNIT) $(CFG_TESTS) $(LINES_TESTS) t/0120-lines-dwarf.t t/0300-isa-objdump.t
 check_LIBRARIES =
 # Helpers of test scripts.
 EXTRA_DIST += t/alone.sh t/runs.sh t/shares.sh t/windows.sh
@@ -96,12 +97,14 @@ QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS) $(PASS_TESTS)
 LONG_TESTS += $(CPID_TESTS)
 
 # The server of the page.
-WEB_TESTS = t/0701-web-reports.t t/0702-web-attacks.t t/0703-web-sockets.t t/0704-web-tls.t t/0705-web-cache.t t/0706-web-rights.t \
-	t/0707-web-config.t t/0751-web-glance.t
+WEB_TESTS = t/0701-web-reports.t t/0703-web-sockets.t t/0704-web-tls.t t/0705-web-cache.t t/0706-web-rights.t \
+	t/0707-web-config.t
+WEB_LONG_TESTS = t/0702-web-attacks.t t/0750-web-page.t t/0751-web-glance.t t/0752-web-page-rest.t \
+	t/0753-web-fleet.t
 EXTRA_DIST += t/web.sh t/web_attack.py t/web_browser.py t/web_fleet.py t/web_fleet_cpi.py t/web_get.py t/web_keeps.py t/web_page.py t/web_page.sh t/web_saved.py t/web_unix.py
-dist_check_SCRIPTS += $(WEB_TESTS) t/0750-web-page.t t/0752-web-page-rest.t t/0753-web-fleet.t
+dist_check_SCRIPTS += $(WEB_TESTS) $(WEB_LONG_TESTS)
 QUICK_TESTS += $(WEB_TESTS)
-LONG_TESTS += t/0750-web-page.t t/0752-web-page-rest.t t/0753-web-fleet.t
+LONG_TESTS += $(WEB_LONG_TESTS)
 
 # The decoder, against binutils.
 check_PROGRAMS += t/isa_dump
@@ -123,7 +126,7 @@ t_unwind_peer_CFLAGS = $(AM_CFLAGS)
 t_unwind_peer_LDADD = daemon/libdaemon.a base/libbase.a $(CAP_LIBS)
 EXTRA_DIST += t/gdb_chains.py t/programs/standing.cc
 dist_check_SCRIPTS += t/0131-unwind-gdb.t
-QUICK_TESTS += t/0131-unwind-gdb.t
+LONG_TESTS += t/0131-unwind-gdb.t
 # Lines and inlined calls, against LLVM and binutils.
 check_PROGRAMS += t/lines_dump
 t_lines_dump_SOURCES = t/lines_dump.c
@@ -151,10 +154,11 @@ QUICK_TESTS += t/0137-outputs-clean.t t/0138-db-hostile.t t/0139-db-older.t \
 EXTRA_DIST += t/export_check.py
 dist_check_SCRIPTS += t/0130-export-formats.t
 QUICK_TESTS += t/0130-export-formats.t
-LINES_TESTS = t/0120-lines-dwarf.t t/0121-lines-debuginfod.t t/0122-lines-inlines.t
+LINES_TESTS = t/0121-lines-debuginfod.t t/0122-lines-inlines.t
 EXTRA_DIST += t/server_has.py t/programs/inlined.h t/programs/inlined_one.cc t/programs/inlined_two.cc
-dist_check_SCRIPTS += $(LINES_TESTS)
+dist_check_SCRIPTS += $(LINES_TESTS) t/0120-lines-dwarf.t
 QUICK_TESTS += $(LINES_TESTS)
+LONG_TESTS += t/0120-lines-dwarf.t
 # Windows, against single steps.
 if ZYDIS
 check_PROGRAMS += t/window_truth

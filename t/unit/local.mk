@@ -103,15 +103,18 @@ t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_accesses t/unit/check_edges t/unit/check_profile t/unit/check_codec t/unit/check_store \
-	t/unit/check_copy t/unit/check_db t/unit/check_db_faults t/unit/check_db_torn t/unit/check_db_root t/unit/check_plans \
-	t/unit/check_kept_sums t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock t/unit/check_retain_killed \
+	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
+	t/unit/check_kept_sums t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock \
 	t/unit/check_rollup t/unit/check_stacks t/unit/check_stacktree \
 	t/unit/check_stream_account \
 	t/unit/check_window_rows t/unit/check_windows
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS) -lm
-check_PROGRAMS += $(DB_UNIT)
+# Each write fails, is torn, or is the last one.
+DB_LONG_UNIT = t/unit/check_db_faults t/unit/check_db_torn t/unit/check_retain_killed
+check_PROGRAMS += $(DB_UNIT) $(DB_LONG_UNIT)
 QUICK_TESTS += $(DB_UNIT)
+LONG_TESTS += $(DB_LONG_UNIT)
 EXTRA_DIST += t/unit/dbtest.h t/unit/retain_make.h
 
 t_unit_check_accesses_CFLAGS = $(DB_UNIT_CFLAGS)
