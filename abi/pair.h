@@ -24,8 +24,9 @@
 
 #include <stdint.h>
 
-#define CPI_PAIR_REGS   32    /* x86-64 has 16 of them; the numbers are abi/uop.h's */
-#define CPI_PAIR_MIN_NS 20000 /* a shorter pair stays open */
+#define CPI_PAIR_REGS   32 /* x86-64 has 16 of them; the numbers are abi/uop.h's */
+#define CPI_PAIR_BACK   16
+#define CPI_PAIR_MIN_NS 20000     /* a shorter pair stays open */
 #define CPI_PAIR_MAX_NS 100000000 /* elapsed, if the thread was switched out */
 
 enum cpi_pair_state { CPI_PAIR_NONE, CPI_PAIR_OPEN, CPI_PAIR_CLOSED };
@@ -43,10 +44,11 @@ enum cpi_pair_drop {
 };
 
 struct cpi_pair_record {
-	uint64_t time;     /* of the first sample, monotonic */
-	uint64_t ns;       /* of CPU time, from the first to the second */
-	uint64_t from, to; /* the two PCs */
-	uint64_t back;     /* the target of the window's first indirect jump; 0: none */
+	uint64_t time;                /* of the first sample, monotonic */
+	uint64_t ns;                  /* of CPU time, from the first to the second */
+	uint64_t from, to;            /* the two PCs */
+	uint64_t back[CPI_PAIR_BACK]; /* the targets of the window's first indirect
+					 jumps: mostly returns; 0: no more */
 	uint64_t started_ns; /* of the process, as in struct cpi_window_record */
 	uint64_t sequence;
 	uint32_t exec_id;
@@ -78,7 +80,7 @@ struct cpi_pair_cpu {
 	struct cpi_pair_record record;
 };
 
-_Static_assert(sizeof(struct cpi_pair_record) == 328, "no padding");
+_Static_assert(sizeof(struct cpi_pair_record) == 448, "no padding");
 _Static_assert(sizeof(struct cpi_pair_cpu) % 8 == 0, "elements are not padded");
 
 #endif

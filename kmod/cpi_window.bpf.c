@@ -194,7 +194,9 @@ static __always_inline void open_pair(struct cpi_pair_cpu *pair,
 	struct cpi_pair_record *r = &pair->record;
 
 	r->from = window->window.start;
-	r->back = window->window.nr_targets ? window->window.target[0] : 0;
+	for (int i = 0; i < CPI_PAIR_BACK; i++)
+		r->back[i] =
+			i < window->window.nr_targets ? window->window.target[i] : 0;
 	r->started_ns = window->started_ns;
 	r->sequence = window->sequence;
 	r->exec_id = window->exec_id;

@@ -38,8 +38,8 @@
 #define REFILL       30.0   /* a mispredicted jump */
 #define REFILL_LEAST 8.0    /* ... at least: the shortest pipelines */
 #define REFILL_USUAL 17.0
-#define CALL         5.0
-#define DIVISION     30.0 /* more than the schedule says */
+#define CALL         (5.0 + MEMORY) /* the callee's data may displace the caller's code */
+#define DIVISION     30.0           /* more than the schedule says */
 #define ATOMIC       100.0
 #define STORE        600.0 /* a store, while the stores before it miss as well */
 #define LATE         60.0  /* a line of code from the second cache or beyond */

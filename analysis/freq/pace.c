@@ -18,11 +18,14 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "analysis/math/interval.h"
+
 #define MOST_LEFT  0.3   /* share of pairs that are no measurement ... */
 #define MOST_LOST  0.6   /* ... if the others agree with each other: ... */
 #define AGREEING   0.8   /* ... this share of them, ... */
 #define AGREE_IN   4     /* ... in so many classes in a row, half an octave */
 #define SYSTEMATIC 0.05  /* deviation of the logarithm, whatever pairs say */
+#define STEADY_NS  5e8   /* for so long a loop that waits for memory keeps its speed */
 #define NARROW     1.645 /* deviations from the middle of a 90 % interval to its end */
 #define LEAST_OWN  8     /* pairs that began in the loop's own procedure */
 #define AWAY       3     /* octaves: so much longer than most, the CPU was away */
@@ -193,7 +196,8 @@ static struct share share_of_own(const struct pace_starts *t)
 		return pairs;
 	samples = share_beside(t->own_samples, t->below_samples);
 	samples.sd = hypot(samples.sd, OTHERS * (1 - samples.of));
-	pairs.sd = sqrt(samples.of * (1 - samples.of) / (t->own + t->below));
+	pairs.sd = fmax(pairs.sd,
+			sqrt(samples.of * (1 - samples.of) / (t->own + t->below)));
 	weight = 1 / (pairs.sd * pairs.sd);
 	other = 1 / (samples.sd * samples.sd);
 	return (struct share){ (weight * pairs.of + other * samples.of) /
@@ -217,13 +221,50 @@ static struct share find_own(const struct pace_sums *s, const struct pace_starts
 	return (struct share){ of, of * sqrt(error) };
 }
 
+/*
+ * Other threads and machines change the speed of memory for longer than a pair lasts.
+ * So pairs that are near each other agree, and their spread averages out only over the
+ * time that was sampled.
+ */
+static double slow_error(const struct pace_sums *s, double ns)
+{
+	return s->error * sqrt(s->pairs * fmin(STEADY_NS / fmax(ns, 1), 1));
+}
+
+/* All samples of the procedure. */
+static double procedure_samples(const struct pace_input *in)
+{
+	double sum = 0;
+
+	for (uint64_t at = in->begin; at < in->end; at++)
+		sum += in->samples(in->ctx, at);
+	return sum;
+}
+
+/*
+ * The most that the own code's share may be, if hardly a pair began there. Samples may
+ * be where no pair began: an interrupt comes when an instruction retires, and those of
+ * a loop around a call retire with the callee's.
+ */
+static double most_own(const struct pace_input *in, const struct pace_starts *t)
+{
+	const double pairs = t->own + t->below + t->elsewhere;
+	const double samples = procedure_samples(in);
+	double most = interval_share_at(t->own, pairs, NARROW).high;
+
+	if (t->below_samples > 0)
+		most = fmax(most, samples / (samples + t->below_samples));
+	return most;
+}
+
 static void measure(const struct pace_input *in, const struct pace_sums *s,
 		    const struct pace_starts *t, struct pace *out)
 {
 	const double speed = s->executions / s->ns;
 	const double samples = t->own_samples + t->below_samples;
 	struct share own;
-	double error = hypot(s->error, SYSTEMATIC);
+	double error = hypot(hypot(s->error, slow_error(s, samples * in->sample_ns)),
+			     SYSTEMATIC);
 
 	out->ns = 1 / speed;
 	out->nr_pairs = (uint64_t)s->pairs;
@@ -231,6 +272,9 @@ static void measure(const struct pace_input *in, const struct pace_sums *s,
 		out->at_most = (samples + 3 * sqrt(samples + 1)) * in->sample_ns *
 			       speed * exp(NARROW * error) * (s->pairs + s->below) /
 			       s->pairs;
+		out->first = t->first;
+		out->last = t->last;
+		out->high = most_own(in, t) * out->ns * exp(NARROW * error);
 		return;
 	}
 	own = find_own(s, t);
@@ -292,20 +336,22 @@ int pace_find(const struct pace_input *in, struct arena *arena, struct pace **ou
 	return 0;
 }
 
-struct scale_evidence pace_evidence(const struct pace *p, double cycles_per_ns)
+int pace_evidence(const struct pace *p, double cycles_per_ns,
+		  struct scale_evidence out[2])
 {
-	struct scale_evidence e = { .offset = p->offset,
-				    .kind = SCALE_CYCLES,
-				    .low = p->low * cycles_per_ns,
-				    .likely = p->likely * cycles_per_ns,
-				    .high = p->high * cycles_per_ns,
-				    .first = p->first,
-				    .last = p->last,
-				    .source = "pairs of samples" };
-
+	out[0] = (struct scale_evidence){ .offset = p->offset,
+					  .kind = SCALE_CYCLES,
+					  .low = p->low * cycles_per_ns,
+					  .likely = p->likely * cycles_per_ns,
+					  .high = p->high * cycles_per_ns,
+					  .first = p->first,
+					  .last = p->last,
+					  .source = "pairs of samples" };
 	if (p->likely > 0)
-		return e;
-	e.kind = SCALE_EXECUTIONS;
-	e.high = p->at_most;
-	return e;
+		return 1;
+	out[1] = (struct scale_evidence){ .offset = p->offset,
+					  .kind = SCALE_EXECUTIONS,
+					  .high = p->at_most,
+					  .source = "pairs of samples" };
+	return 2;
 }

@@ -52,9 +52,8 @@ struct pace {
 	double low, likely, high;
 	uint64_t first, last;
 	/*
-	 * If too few pairs began in the procedure's own code, the values above are 0,
-	 * and only an upper bound of the executions in the whole selection is known:
-	 * at_most.
+	 * If too few pairs began in the procedure's own code, low and likely are 0, and
+	 * high and at_most are bounds; at_most: of executions in the whole selection.
 	 */
 	double at_most;
 	uint64_t nr_pairs;
@@ -65,7 +64,8 @@ struct pace {
 int pace_find(const struct pace_input *in, struct arena *arena, struct pace **out,
 	      size_t *nr);
 
-/* Converts p to evidence for scale.h. */
-struct scale_evidence pace_evidence(const struct pace *p, double cycles_per_ns);
+/* Converts p to evidence for scale.h. Returns how many pieces there are: 1 or 2. */
+int pace_evidence(const struct pace *p, double cycles_per_ns,
+		  struct scale_evidence out[2]);
 
 #endif

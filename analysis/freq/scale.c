@@ -34,12 +34,11 @@
 #define LOW     0.05
 #define HIGH    0.95
 #define OPEN    1.0  /* a quantile so near to the grid's end is no bound */
-#define PROGRAM 0.5  /* deviation of the factor that all code of a program shares */
 #define WIDEST  4.0  /* deviation of a tie that ties nothing */
 #define PASSES  4.0  /* windows that must pass from one unit to another to tie them */
 #define TIED    0.35 /* deviation between the factors of units that windows tie */
-#define LOOSE   1.0  /* ... without windows: of cycles for an instruction */
-#define WRONG   0.2  /* density of what is faster than the schedule, if measured */
+#define LOOSE   1.0  /* of cycles for an instruction, between units or programs */
+#define WRONG   0.2  /* density of what the schedule rules out, if measured */
 #define MOST    0.5  /* share of a block's executions that come or go by one edge */
 #define NOTHING 1e-12
 #define LANES   8 /* sums that are computed at a time: none waits for another */
@@ -53,6 +52,7 @@ struct scale_unit {
 	double time;     /* cycles */
 	double samples;
 	double slots; /* cycles at least, all chains hidden */
+	double apart; /* those of blocks without calls */
 	double chain; /* the longest one */
 	int blocks;   /* executed ones */
 	double usual; /* cycles with nothing to wait for */
@@ -284,6 +284,7 @@ static void add_costs(struct scale_run *s, int b)
 	if (!costs || !is_amount(n))
 		return;
 	u->slots += n * costs->issue[b];
+	u->apart += costs->calls[b] ? 0 : n * costs->issue[b];
 	if (!costs->calls[b] && s->unit_of[b])
 		u->chain = fmax(u->chain, n * costs->best[b]);
 	u->blocks++;
@@ -310,21 +311,26 @@ static void add_costs_density(double *density, double low, double usual, double 
 	}
 }
 
-/* Lets a schedule be wrong: executions may be more, up to another end. */
-static void doubt(double *density, double usual, double high, double sd)
+/*
+ * Lets a schedule be wrong: executions may be more, up to another end, or fewer, since
+ * a core may share its front end with another thread.
+ */
+static void doubt(double *density, double high, double sd)
 {
 	const double most = largest(density);
 
 	for (int i = 0; i < SCALE_POINTS; i++) {
-		const double above = normal_below((log_of(i) - usual) / sd);
-		const double any =
-			WRONG * above * normal_below((high - log_of(i)) / sd);
+		const double any = WRONG * normal_below((high - log_of(i)) / sd);
 
 		density[i] = log(fmax(exp(density[i] - most) + any, NOTHING));
 	}
 }
 
-/* I1: the time of a unit bounds its executions from both sides. */
+/*
+ * I1: the time of a unit bounds its executions from both sides. Of blocks with calls,
+ * that holds from one side only: their instructions may pass while the samples are the
+ * callee's.
+ */
 static int bound_unit(struct scale_run *s, struct scale_unit *u)
 {
 	const double best = fmax(u->slots, u->chain);
@@ -340,9 +346,13 @@ static int bound_unit(struct scale_run *s, struct scale_unit *u)
 		usual = sqrt(usual * best);
 	if (isfinite(u->worst))
 		low = log(u->time / fmax(u->worst, usual));
-	add_costs_density(costs, low, log(u->time / usual), log(u->time / best), sd);
+	if (u->apart < u->slots / 2)
+		add_range(costs, low, log(u->time / u->apart), sd);
+	else
+		add_costs_density(costs, low, log(u->time / usual), log(u->time / best),
+				  sd);
 	if (u->measured)
-		doubt(costs, log(u->time / usual), log(u->time / u->slots), sd);
+		doubt(costs, log(u->time / u->apart), sd);
 	add_density(u->density, costs, 1);
 	u->evident = true;
 	return 0;
@@ -469,7 +479,7 @@ static void bound_class(const struct scale_run *s, const struct scale_unit *u,
 		s->in->costs ? s->in->block[c->block] * s->in->costs->issue[c->block]
 			     : 0;
 
-	if (is_amount(slots) && is_amount(u->time))
+	if (is_amount(slots) && is_amount(u->time) && !s->in->costs->calls[c->block])
 		add_range(c->density, SCALE_FROM - OPEN, log(u->time / slots),
 			  sqrt(EDGE * EDGE + 1 / (u->samples + 1)));
 }
@@ -637,7 +647,7 @@ static int find_tied(struct scale_run *s, const struct scale_unit *u, double *de
 		return -ENOMEM;
 	add_density(near, density, 1);
 	add_value(near, 0, 0, 0, hypot(u->tie, EDGE));
-	add_value(density, 0, 0, 0, hypot(u->tie, PROGRAM));
+	add_value(density, 0, 0, 0, hypot(u->tie, LOOSE));
 	*out = interval_of(density);
 	out->likely = interval_of(near).likely;
 	out->low = fmin(out->low, out->likely);

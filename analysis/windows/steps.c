@@ -169,7 +169,8 @@ static bool leaf_do(struct steps *s, struct leaf *l, uint64_t pc)
 		if (u->op == CPI_UOP_JMP)
 			return leaf_add(l, target);
 		if (u->op == CPI_UOP_STOP || u->op == CPI_UOP_JMPI ||
-		    u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI)
+		    u->op == CPI_UOP_CALLI ||
+		    (u->op == CPI_UOP_CALL && !leaf_add(l, target)))
 			return false;
 		if (u->op == CPI_UOP_GOTO)
 			break;
@@ -182,7 +183,10 @@ static bool leaf_do(struct steps *s, struct leaf *l, uint64_t pc)
 	return leaf_add(l, pc + cpi_uop_length(uop_of(&i, 0)));
 }
 
-/* Whether pc begins a small procedure without calls; also returns its instructions. */
+/*
+ * Whether pc begins a procedure that is small, with all that it calls; also returns
+ * their instructions.
+ */
 static bool look_into(struct steps *s, uint64_t pc, struct leaf *l)
 {
 	l->pc[0] = pc;

@@ -13,9 +13,9 @@
  * graph that contains the instruction. The code is the micro-ops of windows
  * (abi/uop.h). The search continues after a call; the callee's blocks are never part of
  * a region. A call is assumed to write all registers that the calling convention does
- * not preserve. If the callee is small and calls no other procedure, its instructions
- * are examined, and only those of these registers that they do write are assumed
- * written.
+ * not preserve. If the callee is small, with all procedures that it calls, their
+ * instructions are examined, and only those of these registers that they do write are
+ * assumed written.
  *
  * The search does not see unknown jumps and code that is not translated. They may write
  * to the register and return to the region. So the caller must check that the changes

@@ -4,6 +4,7 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/windows/translate_check.h daemon/windows/windowexclude.c \
 	daemon/windows/windowleads.c daemon/windows/windowleads.h \
 	daemon/windows/windowexclude.h daemon/windows/windowsampler.h \
+	daemon/windows/windowpairs.c daemon/windows/windowpairs.h \
 	daemon/windows/windowtally.c daemon/windows/windowtally.h \
 	daemon/windows/windowpool.c daemon/windows/windowpool.h \
 	daemon/windows/windowunits.c daemon/windows/windowunits.h
@@ -14,7 +15,6 @@ WINDOW_FILES = daemon/windows/translate_child.c daemon/windows/translate_child.h
 	daemon/windows/windowbpf.c daemon/windows/windowkmod.c \
 	daemon/windows/windowlate.c daemon/windows/windowlate.h \
 	daemon/windows/windowpages.c daemon/windows/windowpages.h \
-	daemon/windows/windowpairs.c daemon/windows/windowpairs.h \
 	daemon/windows/windowprocs.c daemon/windows/windowprocs.h \
 	daemon/windows/windowsampler.c \
 	daemon/windows/windowsource.c daemon/windows/windowsource.h

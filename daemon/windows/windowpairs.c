@@ -83,6 +83,12 @@ void windowpairs_note_counts(struct windowpairs *p, const struct cpi_pair_counts
 
 /* ---- what a pair tells ---- */
 
+/* Steps of the loops around the instruction where a pair began. */
+struct inner_steps {
+	uint64_t at[STEPS_MAX];
+	uint32_t nr;
+};
+
 /*
  * How often the block of a step ran. False if it cannot have: the register went the
  * other way, by no multiple of its step, or too fast.
@@ -176,43 +182,70 @@ static bool is_told(const struct step *step, uint32_t i)
 	return false;
 }
 
-/*
- * Finds the best evidence of a pair about the loops around an instruction; best is
- * the best evidence so far.
- */
+/* Whether the loops around the pair's own instruction have this step. */
+static bool is_inner(const struct inner_steps *inner, uint64_t at)
+{
+	for (uint32_t i = 0; i < inner->nr; i++) {
+		if (inner->at[i] == at)
+			return true;
+	}
+	return false;
+}
+
+/* Finds the best evidence of a pair about the loops around an instruction. */
 static enum windowpairs_outcome
 add_loops(struct windowpairs *p, const struct cpi_pair_record *r, uint64_t around,
-	  const struct windowpairs_code *code, enum windowpairs_outcome best,
+	  const struct windowpairs_code *code, struct inner_steps *inner,
 	  struct windowtally *to)
 {
 	const struct steps_code steps = { code->code, code->ctx, CLOBBERED };
+	enum windowpairs_outcome best = PAIR_NO_COUNTER;
 	struct step step[STEPS_MAX];
 	const uint32_t nr = steps_find(p->steps, &steps, around, r->from, r->to, step);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		enum windowpairs_outcome one;
 
-		if (is_told(step, i))
+		if (is_told(step, i) || is_inner(inner, step[i].at))
 			continue;
 		one = add_step(r, &step[i], code, to);
 		if (best == PAIR_NO_COUNTER || one == PAIR_STORED)
 			best = one;
+		if (around == r->from)
+			inner->at[inner->nr++] = step[i].at;
 	}
 	return best;
 }
 
-/* In a small procedure, the loop may be the one that called it. */
+static bool was_tried(const struct cpi_pair_record *r, int i)
+{
+	for (int k = 0; k < i; k++) {
+		if (r->back[k] == r->back[i])
+			return true;
+	}
+	return r->back[i] == r->from;
+}
+
+/*
+ * In a small procedure, the loop may be the nearest one around the calls that led to
+ * it. If the pair began in the loop itself, the returns lead to the same loop.
+ */
 static enum windowpairs_outcome add_pair(struct windowpairs *p,
 					 const struct cpi_pair_record *r,
 					 const struct windowpairs_code *code,
 					 struct windowtally *to)
 {
-	enum windowpairs_outcome best =
-		add_loops(p, r, r->from, code, PAIR_NO_COUNTER, to);
+	struct inner_steps told = { .nr = 0 };
+	const enum windowpairs_outcome inner =
+		add_loops(p, r, r->from, code, &told, to);
+	enum windowpairs_outcome outer = PAIR_NO_COUNTER;
 
-	if (r->back)
-		best = add_loops(p, r, r->back, code, best, to);
-	return best;
+	for (int i = 0; i < CPI_PAIR_BACK && r->back[i] && outer == PAIR_NO_COUNTER;
+	     i++) {
+		if (!was_tried(r, i))
+			outer = add_loops(p, r, r->back[i], code, &told, to);
+	}
+	return inner == PAIR_NO_COUNTER || outer == PAIR_STORED ? outer : inner;
 }
 
 void windowpairs_add(struct windowpairs *p, const struct cpi_pair_record *r,

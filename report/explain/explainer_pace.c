@@ -79,13 +79,14 @@ int explainer_add_pace(struct explainer *x, const struct symbol *procedure,
 	err = pace_find(&pace, &x->arena, &found, &nr);
 	if (err)
 		return err;
-	evidence = arena_array(&x->arena, nr + 1, sizeof(*evidence));
+	evidence = arena_array(&x->arena, 2 * nr + 1, sizeof(*evidence));
 	if (!evidence)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		evidence[i] = pace_evidence(&found[i], in->stream[0].period_cycles /
-							       pace.sample_ns);
+		in->nr_evidence +=
+			pace_evidence(&found[i],
+				      in->stream[0].period_cycles / pace.sample_ns,
+				      &evidence[in->nr_evidence]);
 	in->evidence = evidence;
-	in->nr_evidence = (int)nr;
 	return 0;
 }

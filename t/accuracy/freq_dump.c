@@ -249,13 +249,13 @@ static int add_evidence(const struct dump *d, const struct symbol *s,
 
 	if (err)
 		return err;
-	evidence = arena_array(arena, nr + 1, sizeof(*evidence));
+	evidence = arena_array(arena, 2 * nr + 1, sizeof(*evidence));
 	if (!evidence)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		evidence[i] = pace_evidence(&found[i], d->clock_hz / 1e9);
+		in->nr_evidence += pace_evidence(&found[i], d->clock_hz / 1e9,
+						 &evidence[in->nr_evidence]);
 	in->evidence = evidence;
-	in->nr_evidence = (int)nr;
 	return 0;
 }
 

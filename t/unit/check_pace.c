@@ -195,6 +195,29 @@ START_TEST(a_pair_while_the_cpu_was_away_does_not_count)
 }
 END_TEST
 
+/*
+ * Pairs of half a second's samples share what others did to the speed of memory then;
+ * those of 1000 seconds do not.
+ */
+START_TEST(spread_averages_out_over_time_only)
+{
+	struct loop l;
+	struct pace one, long_run;
+
+	begin(&l);
+	l.at[0x112] = 500;
+	for (int i = 0; i < 400; i++)
+		add(&l, 0x112, 1000000, i % 2 ? 150000 : 300000, 0);
+	ck_assert(find(&l, &one));
+	l.at[0x112] = 1e6;
+	ck_assert(find(&l, &long_run));
+	ck_assert_double_eq_tol(one.likely, long_run.likely, 1e-9);
+	ck_assert_double_gt(one.high / one.low, 2);
+	ck_assert_double_lt(long_run.high / long_run.low, 1.25);
+	end(&l);
+}
+END_TEST
+
 START_TEST(few_pairs_tell_nothing)
 {
 	struct loop l;
@@ -219,8 +242,32 @@ START_TEST(a_loop_that_is_elsewhere_has_an_upper_bound)
 	for (int i = 0; i < 50; i++)
 		add(&l, 0x50, 1000000, 250000, 0);
 	ck_assert(find(&l, &p));
-	ck_assert(p.likely == 0 && p.low == 0 && p.high == 0);
+	ck_assert(p.likely == 0 && p.low == 0);
+	ck_assert(p.high > 0 && p.high < 0.5); /* of 4 ns */
 	ck_assert_double_gt(p.at_most, 1000 * SAMPLE_NS / 4);
+	end(&l);
+}
+END_TEST
+
+/*
+ * No pair began in the loop's own code, but some samples are there: the part of the
+ * time that it takes is at most theirs.
+ */
+START_TEST(samples_bound_the_own_part_without_pairs)
+{
+	struct loop l;
+	struct pace few, some;
+
+	begin(&l);
+	l.at[0x50] = 3800;
+	for (int i = 0; i < 100; i++)
+		add(&l, 0x50, 1000000, 250000, 0);
+	ck_assert(find(&l, &few));
+	l.at[0x112] = 200;
+	ck_assert(find(&l, &some));
+	ck_assert_double_lt(few.high, 4 * 0.04);
+	ck_assert_double_gt(some.high, 4 * 0.05);
+	ck_assert_double_lt(some.high, 4 * 0.06);
 	end(&l);
 }
 END_TEST
@@ -277,8 +324,10 @@ static Suite *make_suite(void)
 	tcase_add_test(t, a_small_procedure_takes_a_part_of_the_time);
 	tcase_add_test(t, a_callee_without_samples_leaves_the_share_of_pairs);
 	tcase_add_test(t, a_pair_while_the_cpu_was_away_does_not_count);
+	tcase_add_test(t, spread_averages_out_over_time_only);
 	tcase_add_test(t, few_pairs_tell_nothing);
 	tcase_add_test(t, a_loop_that_is_elsewhere_has_an_upper_bound);
+	tcase_add_test(t, samples_bound_the_own_part_without_pairs);
 	tcase_add_test(t, intervals_hold_the_truth);
 	suite_add_tcase(s, t);
 	return s;

@@ -445,30 +445,67 @@ START_TEST(time_is_of_the_loop_with_both_places)
 }
 END_TEST
 
+/* As make_nest(), with a schedule of eight cycles for block 2, whose slots take one. */
+static void make_scheduled(struct nest *n)
+{
+	make_nest(n);
+	for (int b = 0; b < 4; b++) {
+		n->m.said[b] *= 1e4;
+		n->m.issue[b] = 1;
+		n->m.best[b] = n->m.usual[b] = n->m.worst[b] = b == 2 ? 8 : 1;
+	}
+	n->m.costs = (struct scale_costs){ n->m.issue, n->m.best, n->m.usual,
+					   n->m.worst, n->m.calls };
+	n->m.in.costs = &n->m.costs;
+}
+
+static void say(struct nest *n, double executions)
+{
+	n->m.evidence[0] = (struct scale_evidence){ .offset = 48,
+						    .kind = SCALE_EXECUTIONS,
+						    .low = 0.9 * executions,
+						    .likely = executions,
+						    .high = 1.1 * executions };
+}
+
+/* Three times as slow as the schedule with all that may wait. */
+START_TEST(what_was_measured_may_be_slower_than_the_schedule)
+{
+	struct nest n;
+
+	make_scheduled(&n);
+	say(&n, 1e7);
+	solve(&n.m, 2);
+	ck_assert_double_eq_tol(n.m.scale->block[2].likely, 0.1, 0.01);
+	arena_fini(&n.m.arena);
+}
+END_TEST
+
+/* The instructions of a loop that calls may pass while the samples are the callee's. */
+START_TEST(slots_of_a_call_bound_nothing)
+{
+	struct nest n;
+
+	make_scheduled(&n);
+	for (int b = 0; b < 4; b++)
+		n.m.calls[b] = true;
+	say(&n, 8e8);
+	solve(&n.m, 2);
+	ck_assert_double_eq_tol(n.m.scale->block[2].likely, 8, 0.5);
+	arena_fini(&n.m.arena);
+}
+END_TEST
+
 /* The schedule says eight cycles, the slots are of one; it was measured at four. */
 START_TEST(a_schedule_may_be_wrong_but_not_the_slots)
 {
 	struct nest n;
 
-	make_nest(&n);
-	for (int b = 0; b < 4; b++) {
-		n.m.said[b] *= 1e4;
-		n.m.issue[b] = 1;
-		n.m.best[b] = n.m.usual[b] = n.m.worst[b] = b == 2 ? 8 : 1;
-	}
-	n.m.costs = (struct scale_costs){ n.m.issue, n.m.best, n.m.usual, n.m.worst,
-					  n.m.calls };
-	n.m.in.costs = &n.m.costs;
-	n.m.evidence[0] = (struct scale_evidence){ .offset = 48,
-						   .kind = SCALE_EXECUTIONS,
-						   .low = 0.9e8,
-						   .likely = 1e8,
-						   .high = 1.1e8 };
+	make_scheduled(&n);
+	say(&n, 1e8);
 	solve(&n.m, 2);
 	ck_assert_double_eq_tol(n.m.scale->block[2].likely, 1, 0.05);
-	n.m.evidence[0].low *= 8;
-	n.m.evidence[0].likely *= 8;
-	n.m.evidence[0].high *= 8;
+	say(&n, 8e8);
 	solve(&n.m, 2);
 	ck_assert_double_lt(n.m.scale->block[2].likely, 4);
 	arena_fini(&n.m.arena);
@@ -492,6 +529,8 @@ static Suite *scale_suite(void)
 	tcase_add_test(t, blocks_of_a_fixed_ratio_are_measured_together);
 	tcase_add_loop_test(t, time_is_of_the_loop_with_both_places, 0, NR(around));
 	tcase_add_test(t, a_schedule_may_be_wrong_but_not_the_slots);
+	tcase_add_test(t, what_was_measured_may_be_slower_than_the_schedule);
+	tcase_add_test(t, slots_of_a_call_bound_nothing);
 	suite_add_tcase(s, t);
 	return s;
 }

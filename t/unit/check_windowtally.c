@@ -16,6 +16,7 @@
 #include "abi/window_bpf.h"
 #include "daemon/mappings/procscan.h"
 #include "daemon/windows/windowexclude.h"
+#include "daemon/windows/windowpairs.h"
 #include "t/unit/unit.h"
 #include "t/unit/unit_images.h"
 
@@ -304,6 +305,85 @@ START_TEST(times_are_in_their_class)
 }
 END_TEST
 
+#define LOOP 0x10000u /* where the code of the pairs below is */
+
+/* call 0x10010; add $1, %rbx; jne 0x10000; ret; 0x10010: ret: four bytes each. */
+static void make_loop(struct cpi_code_page *page)
+{
+	static const struct cpi_uop code[] = {
+		{ .op = CPI_UOP_CALL, .disp = 16 },
+		{ .op = CPI_UOP_ADD,
+		  .dst = 3,
+		  .left = 3,
+		  .imm = 1,
+		  .flags = CPI_UOP_SRC_IMM },
+		{ .op = CPI_UOP_JNZ, .left = 3, .disp = -8 },
+		{ .op = CPI_UOP_RET },
+		{ .op = CPI_UOP_RET },
+	};
+
+	memset(page, 0, sizeof(*page));
+	for (uint32_t i = 0; i < sizeof(code) / sizeof(code[0]); i++) {
+		page->uop[i] = code[i];
+		page->uop[i].address = 3 << 14 | CPI_REG_ZERO << 6;
+		page->uop[i].flags |=
+			3 << CPI_UOP_SOURCE_SHIFT | 3 << CPI_UOP_LENGTH_SHIFT;
+		page->index[4 * i] = (uint16_t)(i + 1);
+	}
+}
+
+static int find_code(void *ctx, uint64_t address, struct walk_code *out)
+{
+	return walk_find_in_page(address / CPI_CODE_PAGE == LOOP / CPI_CODE_PAGE ? ctx
+										 : NULL,
+				 (uint32_t)(address % CPI_CODE_PAGE), out);
+}
+
+static bool find_site(void *ctx, uint64_t pc, struct tally_site *out)
+{
+	(void)ctx;
+	*out = (struct tally_site){ &one, pc };
+	return true;
+}
+
+/* How many pairs are said to have begun anywhere. */
+static uint64_t starts_of_pair(uint64_t from, const uint64_t back[CPI_PAIR_BACK])
+{
+	struct cpi_pair_record r = { .from = from, .to = from, .ns = 1000000 };
+	struct windowtally *t = windowtally_new();
+	struct windowpairs *p = windowpairs_new();
+	struct cpi_code_page page;
+	const struct windowpairs_code code = { find_code, find_site, &page };
+	const struct tally_edges *found;
+	uint64_t sum = 0;
+	size_t nr = 0;
+
+	make_loop(&page);
+	memcpy(r.back, back, sizeof(r.back));
+	r.change[3] = 250000;
+	windowpairs_add(p, &r, &code, t);
+	found = find_edges(t, EDGES_PACE_START, &one);
+	for (const struct edge *e = found ? edges_sorted(found->edges, &nr) : NULL; nr;
+	     nr--, e++)
+		sum += e->nr_timed;
+	windowpairs_free(p);
+	windowtally_free(t);
+	return sum;
+}
+
+/* Its callee returns to the loop again and again: that is no second pair. */
+START_TEST(a_pair_in_a_loop_that_calls_counts_once)
+{
+	static const uint64_t none[CPI_PAIR_BACK] = { 0 };
+	static const uint64_t back[CPI_PAIR_BACK] = { LOOP + 4, LOOP + 4 };
+
+	ck_assert_uint_eq(starts_of_pair(LOOP, none), 1);
+	ck_assert_uint_eq(starts_of_pair(LOOP, back), 1);
+	ck_assert_uint_eq(starts_of_pair(LOOP + 16, back), 1); /* in the callee */
+	ck_assert_uint_eq(starts_of_pair(LOOP + 16, none), 0);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("windowtally");
@@ -319,6 +399,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, labels_are_needed_where_one_is_excluded);
 	tcase_add_test(tc, a_child_has_its_parents_secrets);
 	tcase_add_test(tc, times_are_in_their_class);
+	tcase_add_test(tc, a_pair_in_a_loop_that_calls_counts_once);
 	suite_add_tcase(s, tc);
 	return s;
 }
