@@ -16,7 +16,9 @@
 
 #define CHUNK   61440u
 #define LONGEST 6u /* bytes of a jump: its opcode, and the distance */
-#define SLOTS   16 /* mappings whose jumps are kept: at most 256 KiB each */
+/* The mappings whose jumps are kept, and the pages of all of them together. */
+#define SLOTS     16
+#define MAX_PAGES 4096 /* a struct entered of 1 KiB each */
 
 /* A bit for each offset of a page to which code jumps; of other pages alone. */
 struct entered {
@@ -35,6 +37,7 @@ struct targets {
 
 struct windowleads {
 	struct targets slot[SLOTS];
+	uint64_t nr_pages; /* of all slots */
 	uint64_t clock;
 	uint8_t code[CHUNK + LONGEST];
 };
@@ -44,12 +47,17 @@ struct windowleads *windowleads_new(void)
 	return calloc(1, sizeof(struct windowleads));
 }
 
+static void clear_slot(struct windowleads *wl, struct targets *t)
+{
+	wl->nr_pages -= t->nr_pages;
+	free(t->page);
+	*t = (struct targets){ .owner = NULL };
+}
+
 void windowleads_forget(struct windowleads *wl)
 {
-	for (int i = 0; i < SLOTS; i++) {
-		free(wl->slot[i].page);
-		wl->slot[i] = (struct targets){ .owner = NULL };
-	}
+	for (int i = 0; i < SLOTS; i++)
+		clear_slot(wl, &wl->slot[i]);
 }
 
 void windowleads_free(struct windowleads *wl)
@@ -134,6 +142,19 @@ static struct targets *find_slot(struct windowleads *wl, const void *owner)
 	return oldest;
 }
 
+/* Clears slots, the least recently used first, until nr more pages may be kept. */
+static void make_room(struct windowleads *wl, uint64_t nr)
+{
+	while (wl->nr_pages && wl->nr_pages + nr > MAX_PAGES) {
+		struct targets *oldest = NULL;
+
+		for (struct targets *t = wl->slot; t < wl->slot + SLOTS; t++)
+			if (t->nr_pages && (!oldest || t->used < oldest->used))
+				oldest = t;
+		clear_slot(wl, oldest);
+	}
+}
+
 /* Returns what is jumped to in the page, or NULL if that is not known. */
 static const struct entered *look_up(struct windowleads *wl, const void *owner,
 				     uint64_t at, uint64_t size,
@@ -144,12 +165,14 @@ static const struct entered *look_up(struct windowleads *wl, const void *owner,
 	if (t->owner != owner) {
 		const uint64_t nr = (size + CPI_CODE_PAGE - 1) / CPI_CODE_PAGE;
 
-		free(t->page);
-		*t = (struct targets){ .page = calloc(nr, sizeof(*t->page)) };
+		clear_slot(wl, t);
+		make_room(wl, nr);
+		t->page = calloc(nr, sizeof(*t->page));
 		if (!t->page)
 			return NULL;
 		t->owner = owner;
 		t->nr_pages = nr;
+		wl->nr_pages += nr;
 		look_at_all(wl, t, size, read, ctx);
 	}
 	t->used = ++wl->clock;

@@ -441,6 +441,46 @@ START_TEST(a_mapping_is_read_once)
 }
 END_TEST
 
+/* A mapping of the largest size, full of one-byte instructions. */
+static size_t read_large(void *ctx, uint64_t offset, void *to, size_t size)
+{
+	(*(unsigned int *)ctx)++;
+	ck_assert_uint_le(offset + size, WINDOWLEADS_MAX_SIZE);
+	memset(to, 0xcc, size);
+	return size;
+}
+
+START_TEST(large_mappings_are_forgotten_early)
+{
+	static const bool reads[] = { true, true, false, true, false, true };
+	static const int owner_of[] = { 0, 1, 0, 2, 0, 1 };
+	static struct cpi_code_page page, copy;
+	struct windowleads *wl = windowleads_new();
+	struct translator *translator;
+	uint8_t code[CPI_CODE_PAGE];
+	char owner[3];
+	uint32_t nr;
+
+	ck_assert_ptr_nonnull(wl);
+	ck_assert_int_eq(translator_open(EM_X86_64, &translator), 0);
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code + AT, LOAD MASK TEST, sizeof(LOAD MASK TEST) - 1);
+	nr = (uint32_t)translate(translator, code, &page);
+	for (size_t i = 0; i < NR(reads); i++) {
+		unsigned int nr_reads = 0;
+
+		copy = page;
+		windowleads_check(wl, &owner[owner_of[i]], &copy, nr,
+				  PAGE * CPI_CODE_PAGE, WINDOWLEADS_MAX_SIZE,
+				  read_large, &nr_reads);
+		ck_assert_msg((nr_reads > 0) == reads[i], "look %zu: %u reads", i,
+			      nr_reads);
+	}
+	translator_close(translator);
+	windowleads_free(wl);
+}
+END_TEST
+
 START_TEST(a_mapping_that_could_not_be_read_is_read_again)
 {
 	static struct cpi_code_page page;
@@ -719,6 +759,7 @@ static Suite *make_suite(void)
 	tcase_add_test(c, there_are_no_lead_ins_near_the_ends_of_a_page);
 	tcase_add_loop_test(c, a_jump_from_another_page_drops_lead_ins, 0, NR(jumps));
 	tcase_add_test(c, a_mapping_is_read_once);
+	tcase_add_test(c, large_mappings_are_forgotten_early);
 	tcase_add_test(c, a_mapping_that_could_not_be_read_is_read_again);
 	tcase_add_test(c, a_packed_page_has_the_lead_ins);
 	suite_add_tcase(suite, c);
