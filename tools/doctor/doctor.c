@@ -151,7 +151,7 @@ bool doctor_has_unit(const struct doctor *d, const char *name)
 
 const char *doctor_gain_rights(void)
 {
-	return geteuid() ? "run 'cpi doctor' as root"
+	return geteuid() ? "run 'cpi doctor' as root, or with cpid's capabilities"
 			 : "add the capabilities of cpid(8), PRIVILEGES, to this "
 			   "container or service";
 }

@@ -100,7 +100,7 @@ static void check_access(struct doctor *d)
 	doctor_add(d, "system-wide", geteuid() ? DOCTOR_NOTE : DOCTOR_FATAL,
 		   buf_str(&why),
 		   "The whole system can be sampled only with this access.",
-		   geteuid() ? "run 'cpi doctor' as root"
+		   geteuid() ? doctor_gain_rights()
 			     : "in a container: add CAP_PERFMON, and allow "
 			       "perf_event_open in its seccomp profile");
 	buf_fini(&why);
