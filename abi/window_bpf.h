@@ -22,6 +22,12 @@
 #ifndef CPI_ABI_WINDOW_BPF_H
 #define CPI_ABI_WINDOW_BPF_H
 
+#ifdef __KERNEL__
+#include <linux/stddef.h>
+#else
+#include <stddef.h>
+#endif
+
 #include "abi/window.h"
 
 #define CPI_WINDOW_SETS      128 /* of processes, by a hash of the tgid */
@@ -123,6 +129,24 @@ struct cpi_window_record {
 	struct cpi_window window;
 };
 
+/*
+ * With what a window began, and what it loaded. With the same micro-ops, user space can
+ * interpret the window again, and then knows the operands of its instructions
+ * (daemon/windows/windowreplay.h). Only if the daemon asked for it, the record in the
+ * ring is followed by this, up to the last load.
+ */
+#define CPI_WINDOW_LOADS 128 /* CPI_WINDOW_USER_READS of the lead-in and the window */
+
+struct cpi_window_origin {
+	uint64_t reg[CPI_REG_ZERO]; /* the integer registers */
+	uint64_t thread;            /* CPI_REG_THREAD */
+	uint32_t flags;
+	uint16_t unknown_thread; /* its unknown bytes */
+	uint16_t nr_loads;
+	uint64_t failed[CPI_WINDOW_LOADS / 64]; /* a bit for each load that failed */
+	uint64_t load[CPI_WINDOW_LOADS]; /* of the program's memory, in their order */
+};
+
 struct cpi_window_counts {
 	uint64_t received;  /* in user mode */
 	uint64_t elsewhere; /* samples in kernel mode, which get no window */
@@ -159,6 +183,7 @@ struct cpi_window_cpu {
 	uint32_t barrier; /* exchanged where BPF needs a barrier */
 	struct cpi_window_counts counts;
 	struct cpi_window_record record;
+	struct cpi_window_origin origin; /* right behind the record */
 	struct cpi_window_state state;
 	/* The line of code that was compared last, and the first cell of its page. */
 	uint64_t line;
@@ -181,6 +206,10 @@ struct cpi_window_ring {
 	struct cpi_window_record record[];
 };
 
+_Static_assert(offsetof(struct cpi_window_cpu, origin) ==
+		       offsetof(struct cpi_window_cpu, record) +
+			       sizeof(struct cpi_window_record),
+	       "the ring gets both at once");
 _Static_assert(sizeof(struct cpi_window_process) % 8 == 0, "elements are not padded");
 _Static_assert(sizeof(struct cpi_window_cpu) % 8 == 0, "elements are not padded");
 

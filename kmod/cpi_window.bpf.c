@@ -18,6 +18,7 @@
 
 #include "abi/window_bpf.h"
 #include "kmod/cpi_pair.h"
+#include "kmod/window_memory.h"
 
 /* By CPU. */
 struct {
@@ -74,6 +75,7 @@ struct {
 
 /* The loader's. */
 const volatile uint32_t nr_excluded;
+const volatile bool with_origins; /* of windows */
 
 static __always_inline const struct cpi_uop *uop_at(uint32_t ip)
 {
@@ -82,12 +84,69 @@ static __always_inline const struct cpi_uop *uop_at(uint32_t ip)
 	return cell ? &cell->uop : NULL;
 }
 
-/* The size in a register of its own, whose bound the verifier sees. */
-static __always_inline long read_user(uint64_t *to, uint32_t size, uint64_t address)
+/* The state with which a window begins. */
+static __always_inline void note_origin(struct cpi_window_cpu *cpu)
 {
+	struct cpi_window_origin *o = &cpu->origin;
+
+	if (!with_origins)
+		return;
+	__builtin_memcpy(o->reg, cpu->state.reg, sizeof(o->reg));
+	o->thread = cpu->state.reg[CPI_REG_THREAD];
+	o->unknown_thread = cpu->state.unknown[CPI_REG_THREAD];
+	o->flags = cpu->state.flags;
+	o->nr_loads = 0;
+	o->failed[0] = 0;
+	o->failed[1] = 0;
+}
+
+static __always_inline void note_load(struct cpi_window_origin *o, uint64_t value,
+				      bool failed)
+{
+	uint32_t nr = o->nr_loads;
+
+	CPI_WINDOW_HIDE(nr);
+	if (nr >= CPI_WINDOW_LOADS)
+		return;
+	o->load[nr] = value;
+	o->failed[nr >> 6 & 1] |= (uint64_t)failed << (nr & 63);
+	o->nr_loads = (uint16_t)(nr + 1);
+}
+
+struct cpi_window_following;
+static void note_read(const struct cpi_window_following *f, uint64_t value,
+		      bool failed);
+
+/* The size in a register of its own, whose bound the verifier sees. */
+static __always_inline long read_user(const struct cpi_window_following *f,
+				      uint64_t *to, uint32_t size, uint64_t address)
+{
+	long err;
+
 	asm volatile("" : "+r"(size));
 	size &= 15;
-	return bpf_probe_read_user(to, size, (const void *)address);
+	err = bpf_probe_read_user(to, size, (const void *)address);
+	if (with_origins)
+		note_read(f, *to, err);
+	return err;
+}
+
+/* The record, and behind it its origin, up to the last load. */
+static __always_inline long put_record(const struct cpi_window_cpu *cpu, uint64_t wake)
+{
+	uint32_t nr = cpu->origin.nr_loads;
+
+	if (!with_origins || !cpu->record.window.nr)
+		return bpf_ringbuf_output(&cpi_records, (void *)&cpu->record,
+					  sizeof(cpu->record), wake);
+	CPI_WINDOW_HIDE(nr);
+	if (nr > CPI_WINDOW_LOADS)
+		nr = CPI_WINDOW_LOADS;
+	return bpf_ringbuf_output(&cpi_records, (void *)&cpu->record,
+				  sizeof(cpu->record) +
+					  offsetof(struct cpi_window_origin, load) +
+					  nr * sizeof(uint64_t),
+				  wake);
 }
 
 /*
@@ -122,7 +181,6 @@ static __always_inline uint64_t wake_for(const struct cpi_window_record *r)
 						  : BPF_RB_NO_WAKEUP;
 }
 
-struct cpi_window_following;
 static long step(uint32_t round, const struct cpi_window_following *f);
 
 /*
@@ -141,15 +199,21 @@ static long step(uint32_t round, const struct cpi_window_following *f);
 #define CPI_WINDOW_ENTRY(number)                find_element(&cpi_entries, number)
 #define CPI_WINDOW_CELL(number)                 find_element(&cpi_cells, number)
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ip)
-#define CPI_WINDOW_READ(ctx, to, size, address) read_user(to, size, address)
+#define CPI_WINDOW_READ(ctx, to, size, address) read_user(ctx, to, size, address)
 #define CPI_WINDOW_READ_CODE(to, size, address) \
 	bpf_probe_read_user(to, size, (const void *)(address))
-#define CPI_WINDOW_NOW()         bpf_ktime_get_ns()
-#define CPI_WINDOW_IS_EXCLUDED() is_excluded()
-#define CPI_WINDOW_RUN(ctx)      bpf_loop(CPI_WINDOW_UOPS, step, ctx, 0)
-#define CPI_WINDOW_PUT(cpu, r) \
-	bpf_ringbuf_output(&cpi_records, r, sizeof(*(r)), wake_for(r))
+#define CPI_WINDOW_NOW()            bpf_ktime_get_ns()
+#define CPI_WINDOW_IS_EXCLUDED()    is_excluded()
+#define CPI_WINDOW_RUN(ctx)         bpf_loop(CPI_WINDOW_UOPS, step, ctx, 0)
+#define CPI_WINDOW_PUT(cpu, r)      put_record(cpu, wake_for(r))
+#define CPI_WINDOW_NOTE_ORIGIN(cpu) note_origin(cpu)
 #include "kmod/cpi_window_sample.h"
+
+static __always_inline void note_read(const struct cpi_window_following *f,
+				      uint64_t value, bool failed)
+{
+	note_load(&f->cpu->origin, value, failed);
+}
 
 static long step(uint32_t round, const struct cpi_window_following *f)
 {

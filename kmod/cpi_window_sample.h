@@ -20,6 +20,8 @@
  *   CPI_WINDOW_IS_EXCLUDED()         whether the cgroup of who was interrupted is
  *   CPI_WINDOW_RUN(ctx)              steps, CPI_WINDOW_UOPS at most
  *   CPI_WINDOW_PUT(cpu, record)      0, or there was no room
+ *   CPI_WINDOW_NOTE_ORIGIN(cpu)      may keep the state with which a window begins; if
+ *       it is not defined, nothing does
  *
  * and then calls cpi_window_take(), with the CPU's own state. An interrupt
  * during another's window gets no window, and is counted.
@@ -33,6 +35,10 @@
 #include "abi/window_bpf.h"
 #include "kmod/window_alu.h"
 #include "kmod/cpi_window_registers.h"
+
+#ifndef CPI_WINDOW_NOTE_ORIGIN
+#define CPI_WINDOW_NOTE_ORIGIN(cpu) ((void)(cpu))
+#endif
 
 /* Reads what others write, once. */
 #define CPI_WINDOW_ONCE(at) (*(const volatile __typeof__(at) *)&(at))
@@ -328,6 +334,7 @@ CPI_WINDOW_INLINE int cpi_window_follow(struct cpi_window_cpu *cpu,
 	cpu->line = CPI_WINDOW_NOWHERE;
 	cpi_window_begin(&cpu->state, CPI_WINDOW_INSTRUCTIONS, CPI_WINDOW_USER_READS);
 	cpi_window_set_registers(&cpu->state, regs, who->thread);
+	CPI_WINDOW_NOTE_ORIGIN(cpu);
 	if (!cpi_window_start(&cpu->state, &f, who->pc))
 		CPI_WINDOW_RUN(&f);
 	cpi_window_finish(&cpu->state);

@@ -23,6 +23,8 @@
  * are none CPI_WINDOW_CHANGED_AT(ctx, base, pc, length) whether the program's code at
  * pc is not (any more) what the page of that base was made of; if it is not defined,
  * the includer answers for that
+ *   CPI_WINDOW_NOTE(s, ctx, u, o)  is told each micro-op and its struct cpi_window_op,
+ *       before it is computed; may be undefined
  *
  * and then, per window:
  *
@@ -62,6 +64,10 @@
 #ifndef CPI_WINDOW_LEAD
 #define CPI_WINDOW_LEAD(ctx, pc, base) \
 	((void)(ctx), (void)(base), (const struct cpi_uop *)0)
+#endif
+
+#ifndef CPI_WINDOW_NOTE
+#define CPI_WINDOW_NOTE(s, ctx, u, o) ((void)(ctx))
 #endif
 
 #define CPI_EFLAGS_DF 0x400u
@@ -803,6 +809,8 @@ CPI_WINDOW_INLINE long cpi_window_step(struct cpi_window_state *s,
 		end = cpi_window_operands(s, ctx, u, &o);
 	if (!end)
 		cpi_window_note_data(s, u, &o);
+	if (!end)
+		CPI_WINDOW_NOTE(s, ctx, u, &o);
 	if (!end && u->op >= CPI_UOP_CALL)
 		end = cpi_window_compute(s, u, &o);
 	if (!end && u->op >= CPI_UOP_CALL && u->op != CPI_UOP_RET)

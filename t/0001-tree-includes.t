@@ -47,7 +47,7 @@ jit os procmap
 mappings os procmap jit daemon/collect/bpf_log.h daemon/cpi_newprogram.skel.h
 stacks os collect procmap jit
 attribute os collect procmap jit stacks /decode
-windows os collect procmap jit mappings stacks attribute analysis/windows/codepack.h analysis/windows/steps.h analysis/windows/walk.h daemon/cpi_window.skel.h
+windows os collect procmap jit mappings stacks attribute analysis/windows/codepack.h analysis/windows/steps.h analysis/windows/walk.h daemon/cpi_window.skel.h kmod/window.h kmod/window_alu.h
 store os collect procmap jit stacks attribute windows
 import os collect procmap stacks attribute store /decode
 session os collect procmap jit mappings stacks attribute windows store

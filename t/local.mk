@@ -18,7 +18,7 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) $(DB_LONG_UNIT) t/0116-cli-record-process.t \
 	t/0218-cpid-config.t t/0219-cpid-rights.t t/0307-collect-killed.t t/0308-collect-full-disk.t \
 	t/0311-collect-raw.t t/0312-collect-outcomes.t t/0314-collect-unprivileged.t \
 	t/0337-windows-aarch64.t t/0341-cli-why.t t/0343-diff-builds.t \
-	t/0345-cli-paths.t t/0349-cli-values.t t/0347-windows-jit.t t/0366-bpf-killed.t \
+	t/0345-cli-paths.t t/0349-cli-values.t t/0338-cli-operands.t t/0347-windows-jit.t t/0366-bpf-killed.t \
 	t/0367-bpf-outcomes.t t/0370-bpf-nothing-stays.t t/0372-bpf-ticks-outcomes.t \
 	t/0376-bpf-flips.t t/0377-bpf-verifier.t t/0382-jit-java.t \
 	t/0384-images-namespaces.t t/0388-hostile-stalling.t \
@@ -207,8 +207,8 @@ t_accuracy_micro_kernels_CFLAGS = $(AM_CFLAGS) -O2 -fno-tree-vectorize -fno-unro
 EXTRA_DIST += t/accuracy/kernels t/accuracy/drawn t/accuracy/grid t/accuracy/held_kernels.inc
 # Culprits, of programs that wait for one known thing; the commands that name them;
 # paths.
-WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t t/0345-cli-paths.t t/0349-cli-values.t
-EXTRA_DIST += t/paths_look.py t/programs/steps.c t/programs/values.c t/values_look.py
+WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t t/0345-cli-paths.t t/0349-cli-values.t t/0338-cli-operands.t
+EXTRA_DIST += t/paths_look.py t/programs/steps.c t/programs/held_operands.c t/programs/operands.c t/programs/values.c t/values_look.py t/operands_look.py
 dist_check_SCRIPTS += $(WHY_TESTS)
 LONG_TESTS += $(WHY_TESTS)
 dist_check_SCRIPTS += t/0300-isa-objdump.t

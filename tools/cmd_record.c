@@ -67,6 +67,7 @@ struct options {
 	int stacks; /* 0: off */
 	uint64_t stacks_copy;
 	const char *windows;
+	bool with_values;
 	const char *output, *label, *raw, *pid;
 	const char *by_kinds, *by_process;
 	const char *replay, *program;
@@ -299,6 +300,7 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 	cfg->capture_end_ns = CAPTURE_S * NSEC_PER_SEC;
 	cfg->label = o->label;
 	cfg->by = r->by;
+	cfg->windows.with_values = o->with_values;
 	cfg->windows.by_context = r->by != 0;
 	cfg->by_process = o->by_process;
 	cfg->raw_fd = -1;
@@ -415,8 +417,9 @@ static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 static bool asks_to_sample(const struct options *o)
 {
 	return o->hz > 0 || o->events.nr || o->stacks || o->stacks_hz > 0 ||
-	       o->stacks_copy || o->windows || o->raw || o->by_kinds || o->by_process ||
-	       o->all_cpus || o->pid || o->duration_s > 0 || o->verbose;
+	       o->stacks_copy || o->windows || o->with_values || o->raw ||
+	       o->by_kinds || o->by_process || o->all_cpus || o->pid ||
+	       o->duration_s > 0 || o->verbose;
 }
 
 /* Takes the records of a file instead of running a command. */
@@ -621,6 +624,8 @@ static const struct opt opts[] = {
 	    OPT_COUNT, stacks_copy),
 	OPT("windows", 'w', "HZ|off", "windows per second and CPU (default: 100)",
 	    OPT_STRING, windows),
+	OPT("values", 0, NULL, "with windows: also keep frequent values of operands",
+	    OPT_FLAG, with_values),
 	OPT("output", 'o', "FILE", "the database (default: " SELECT_LOCAL_DB ")",
 	    OPT_STRING, output),
 	OPT("label", 'l', "LABEL", "name of the epoch", OPT_STRING, label),

@@ -339,6 +339,7 @@ static const struct service_option records[] = {
 	{ "windows", 0, "HZ|off", "50", 0, set_windows, "windows per second and CPU", 0 },
 	{ "windows-exclude", 0, "WHOM", NULL, SERVICE_LIST, add_windows_exclude, "none of comm=GLOB, label=GLOB, or cgroup=PATH", 0 },
 	{ "windows-memory", 0, "SIZE", "24M", 0, set_windows_memory, "for windows' code and tables", 0 },
+	{ "values", 0, NULL, "no", 0, service_set_flag, "with windows: keep frequent values of operands", offsetof(struct options, session.windows.with_values) },
 	{ "sweep", 0, "TIME", "10s", SERVICE_RELOADS, set_sweep, "between sweeps of the tables", 0 },
 	{ "flush", 0, "TIME", "10m", SERVICE_RELOADS, set_flush, "between flushes; the end of an epoch is one, too", 0 },
 	{ "epoch", 0, "TIME", "1m", SERVICE_RELOADS, set_epoch, "length of an epoch, 0 for one", 0 },

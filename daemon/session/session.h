@@ -48,8 +48,9 @@ struct session_windows_config {
 	 * used so much CPU time. 0: together with the session
 	 */
 	uint64_t after_ns;
-	bool is_patient; /* then a thread of low priority loads their program */
-	bool by_context; /* also keep windows by context, which takes much memory */
+	bool is_patient;  /* then a thread of low priority loads their program */
+	bool with_values; /* also keep values of operands */
+	bool by_context;  /* also keep windows by context, which takes much memory */
 };
 
 struct session_config {

@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -36,7 +37,7 @@ struct windowbpf {
 	struct cpi_window_cpu *cpu;
 	struct cpi_pair_cpu *pair;
 	uint32_t nr_cpus; /* that there may ever be */
-	void (*take)(void *ctx, const struct cpi_window_record *r);
+	windowsource_take_fn *take;
 	void (*take_pair)(void *ctx, const struct cpi_pair_record *r);
 	void *ctx;
 };
@@ -49,9 +50,16 @@ static struct windowbpf *bpf_of(const struct windowsource *ws)
 static int take_record(void *ctx, void *data, size_t size)
 {
 	const struct windowbpf *wb = ctx;
+	const struct cpi_window_record *r = data;
+	const struct cpi_window_origin *origin = NULL;
 
-	if (size >= sizeof(struct cpi_window_record))
-		wb->take(wb->ctx, data);
+	if (size < sizeof(*r))
+		return 0;
+	if (size >= sizeof(*r) + offsetof(struct cpi_window_origin, load))
+		origin = (const void *)(r + 1);
+	if (origin && size < sizeof(*r) + windowsource_origin_bytes(origin))
+		origin = NULL;
+	wb->take(wb->ctx, r, origin);
 	return 0;
 }
 
@@ -125,11 +133,15 @@ static int set_pairs(struct windowbpf *wb, uint32_t ring_bytes)
 static int set_sizes(struct windowbpf *wb, uint32_t nr_excluded)
 {
 	struct windowsource *ws = &wb->source;
-	const uint32_t ring_bytes = windowsource_ring_bytes(wb->nr_cpus);
+	const uint32_t ring_bytes =
+		windowsource_ring_bytes(wb->nr_cpus, ws->cfg.with_origins);
 	struct cpi_window_bpf *skel = wb->skel;
 	int err = bpf_map__set_max_entries(skel->maps.cpi_window_cpus, wb->nr_cpus);
 
-	ws->nr_records = ring_bytes / sizeof(struct cpi_window_record);
+	ws->nr_records =
+		ring_bytes /
+		(sizeof(struct cpi_window_record) +
+		 (ws->cfg.with_origins ? sizeof(struct cpi_window_origin) : 0));
 	ws->nr_cells = windowsource_nr_cells(
 		&ws->cfg, 2 * ring_bytes + wb->nr_cpus * sizeof(struct cpi_window_cpu));
 	if (!err)
@@ -142,6 +154,7 @@ static int set_sizes(struct windowbpf *wb, uint32_t nr_excluded)
 	if (!err)
 		err = set_pairs(wb, ring_bytes);
 	skel->rodata->nr_excluded = nr_excluded;
+	skel->rodata->with_origins = ws->cfg.with_origins;
 	return err;
 }
 
@@ -332,9 +345,7 @@ static void bpf_counts(const struct windowsource *ws, struct cpi_window_counts *
 		cpi_window_add_counts(sum, &wb->cpu[i].counts);
 }
 
-static int bpf_consume(struct windowsource *ws,
-		       void (*take)(void *ctx, const struct cpi_window_record *r),
-		       void *ctx)
+static int bpf_consume(struct windowsource *ws, windowsource_take_fn *take, void *ctx)
 {
 	struct windowbpf *wb = bpf_of(ws);
 	int nr;

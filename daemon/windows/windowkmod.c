@@ -38,7 +38,7 @@ static struct windowkmod *kmod_of(const struct windowsource *ws)
 
 static uint32_t nr_records(uint32_t nr_cpus)
 {
-	const uint32_t fit = windowsource_ring_bytes(nr_cpus) / nr_cpus /
+	const uint32_t fit = windowsource_ring_bytes(nr_cpus, false) / nr_cpus /
 			     sizeof(struct cpi_window_record);
 	uint32_t nr = MIN_RECORDS;
 
@@ -189,22 +189,19 @@ static struct cpi_window_ring *ring_of(const struct windowkmod *wk, uint32_t cpu
 
 /* Both orders pair with the module's (kmod/cpi_follow.c). */
 static void consume_ring(struct cpi_window_ring *ring, uint32_t nr,
-			 void (*take)(void *ctx, const struct cpi_window_record *r),
-			 void *ctx)
+			 windowsource_take_fn *take, void *ctx)
 {
 	const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 	uint64_t tail = ring->tail;
 
 	for (uint32_t i = 0; i < nr && tail != head; i++) {
-		take(ctx, &ring->record[tail & (nr - 1)]);
+		take(ctx, &ring->record[tail & (nr - 1)], NULL);
 		tail++;
 	}
 	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
 }
 
-static int kmod_consume(struct windowsource *ws,
-			void (*take)(void *ctx, const struct cpi_window_record *r),
-			void *ctx)
+static int kmod_consume(struct windowsource *ws, windowsource_take_fn *take, void *ctx)
 {
 	struct windowkmod *wk = kmod_of(ws);
 

@@ -30,6 +30,7 @@
 #include "daemon/windows/windowpages.h"
 #include "daemon/windows/windowpairs.h"
 #include "daemon/windows/windowprocs.h"
+#include "daemon/windows/windowreplay.h"
 #include "daemon/windows/windowsource.h"
 
 #define NR_ENTRIES   (1u << 18) /* pages of all code that may be followed: 1 GiB */
@@ -47,16 +48,19 @@ struct collector {
 	struct windowpages *pages;
 	struct windowprocs *procs;
 	struct windowpairs *pairs;
-	int nr_cpus;                      /* online */
-	struct cpi_window_record *record; /* of a round */
-	size_t nr_records, cap_records;
+	int nr_cpus;                       /* online */
+	struct windowreplay *replay;       /* NULL: no values of operands are noted */
+	struct cpi_window_record *record;  /* of a round */
+	struct cpi_window_origin **origin; /* of each record; NULL: it has none */
+	size_t nr_records, cap_records, cap_origins;
 	bool has_strangers;       /* of whom a record is */
 	uint64_t drained, unkept; /* records ever; that there was no memory for */
 	uint64_t told[CPI_WINDOW_NR_DROPS];
 	uint64_t nr_by_end[CPI_NR_WINDOW_ENDS], nr_instructions, nr_walked;
 	uint64_t nr_accesses, nr_accesses_left_out; /* of windows that were walked */
-	uint64_t looked_ns, learnt_ns;              /* when; much was learnt */
-	uint32_t nr_learning; /* rounds with only short breaks between them */
+	uint64_t nr_replayed, nr_differing, nr_operands;
+	uint64_t looked_ns, learnt_ns; /* when; much was learnt */
+	uint32_t nr_learning;          /* rounds with only short breaks between them */
 	bool stopped;
 };
 
@@ -77,6 +81,7 @@ static struct windowsource_config source_config(const struct windowsampler_confi
 		.nr_excluded = cfg->nr_excluded,
 		.late = cfg->late,
 		.is_patient = cfg->is_patient,
+		.with_origins = cfg->with_values,
 	};
 }
 
@@ -136,7 +141,10 @@ static int make_tables(struct collector *ws)
 	procs.pages = ws->pages;
 	ws->procs = windowprocs_new(&procs);
 	ws->pairs = windowpairs_new();
-	return ws->procs && ws->pairs ? 0 : -ENOMEM;
+	if (ws->cfg.with_values)
+		ws->replay = windowreplay_new();
+	return ws->procs && ws->pairs && (ws->replay || !ws->cfg.with_values) ? 0
+									      : -ENOMEM;
 }
 
 static int start_source(struct collector *ws, const struct cpus *cpus)
@@ -156,11 +164,26 @@ static void see_sample(void *ctx, const struct known_image *image, uint64_t offs
 	windowpages_sampled(ws->pages, image, offset);
 }
 
+/* What windows loaded is erased. */
+static void forget_origins(struct collector *ws)
+{
+	for (size_t i = 0; ws->origin && i < ws->nr_records; i++) {
+		if (ws->origin[i])
+			explicit_bzero(ws->origin[i],
+				       windowsource_origin_bytes(ws->origin[i]));
+		free(ws->origin[i]);
+		ws->origin[i] = NULL;
+	}
+}
+
 static void close_all(struct collector *ws)
 {
 	if (!ws)
 		return;
 	ws->cfg.attribution->sampled = NULL;
+	forget_origins(ws);
+	free(ws->origin);
+	windowreplay_free(ws->replay);
 	windowpairs_free(ws->pairs);
 	windowprocs_free(ws->procs);
 	windowpages_free(ws->pages);
@@ -215,6 +238,7 @@ int windowsampler_open(const struct windowsampler_config *cfg, const struct cpus
 struct attributing {
 	struct collector *ws;
 	const struct cpi_window_record *record;
+	const struct cpi_window_origin *origin; /* or NULL */
 	const struct cpi_window_process *process;
 	struct place place; /* the last one */
 	enum loss loss;
@@ -286,29 +310,53 @@ static bool find_jumps(struct attributing *a, const struct walk *walk,
 	return true;
 }
 
+/* A straight line between jumps of a window; it is in one image. */
+struct line {
+	const struct walk *walk;
+	const struct tally_window *tw;
+	uint64_t from;
+	struct tally_site site;
+	uint32_t nr; /* of the jump that ends it */
+};
+
+static struct line first_line(const struct walk *walk, const struct tally_window *tw)
+{
+	return (struct line){ walk, tw, walk->start, tw->start, 0 };
+}
+
 /*
- * Each access is in one of the straight lines between jumps, which are in one image
- * each, and they are in the same order.
+ * Goes on to the line of an instruction; calls are in the order of execution. If an
+ * instruction comes again, it is looked for from the current line on. Whether it is
+ * there.
  */
+static bool find_line(struct line *l, uint64_t at, struct tally_site *out)
+{
+	const struct walk *walk = l->walk;
+
+	while (at < l->from || (l->nr < walk->nr && at > walk->jump[l->nr].from)) {
+		if (l->nr == walk->nr)
+			return false;
+		l->from = walk->jump[l->nr].to;
+		l->site = l->tw->jump[l->nr++].to;
+	}
+	*out = (struct tally_site){ l->site.image, l->site.offset + (at - l->from) };
+	return true;
+}
+
 static uint32_t find_accesses(const struct walk *walk, const struct tally_window *tw,
 			      struct tally_access *out)
 {
-	uint64_t from = walk->start;
-	struct tally_site site = tw->start;
-	uint32_t line = 0, nr;
+	struct line line = first_line(walk, tw);
+	uint32_t nr;
 
 	for (nr = 0; nr < walk->nr_accesses; nr++) {
 		const struct walk_access *a = &walk->access[nr];
+		struct tally_site site;
 
-		while (a->at < from ||
-		       (line < walk->nr && a->at > walk->jump[line].from)) {
-			if (line == walk->nr)
-				return nr;
-			from = walk->jump[line].to;
-			site = tw->jump[line++].to;
-		}
+		if (!find_line(&line, a->at, &site))
+			return nr;
 		out[nr] = (struct tally_access){
-			.at = { site.image, site.offset + (a->at - from) },
+			.at = site,
 			.address = a->data,
 			.size = a->size,
 			.store = a->store,
@@ -316,6 +364,44 @@ static uint32_t find_accesses(const struct walk *walk, const struct tally_window
 		};
 	}
 	return nr;
+}
+
+static const union cpi_code_cell *page_at(void *ctx, uint64_t address)
+{
+	const struct attributing *a = ctx;
+	uint32_t entry, offset;
+
+	if (windowprocs_entry(a->process, address, &entry, &offset))
+		return NULL;
+	return windowpages_code(a->ws->pages, entry);
+}
+
+/* The operands of a window, if its replay agrees with it. */
+static uint32_t find_operands(struct attributing *a, const struct walk *walk,
+			      const struct tally_window *tw, struct tally_operand *out)
+{
+	struct collector *ws = a->ws;
+	struct line line = first_line(walk, tw);
+	const struct replay_operand *o;
+	int nr, i;
+
+	if (!a->origin || !ws->replay)
+		return 0;
+	nr = windowreplay_run(ws->replay, &a->record->window, a->origin, page_at, a,
+			      &o);
+	ws->nr_replayed += nr >= 0;
+	ws->nr_differing += nr < 0;
+	for (i = 0; i < nr; i++) {
+		if (!find_line(&line, o[i].at, &out[i].at))
+			break;
+		out[i].kind = o[i].kind;
+		out[i].size = o[i].size;
+		out[i].known = o[i].known;
+		out[i].taken = o[i].taken;
+		out[i].value = o[i].value;
+	}
+	ws->nr_operands += (uint64_t)i;
+	return (uint32_t)i;
 }
 
 /* Where control was at the end, in the image that it was in. */
@@ -336,9 +422,11 @@ static void add_window(struct attributing *a, const struct walk *walk,
 	struct attribution *attribution = a->ws->cfg.attribution;
 	struct tally_jump jump[CPI_WINDOW_MAX];
 	struct tally_access access[CPI_WINDOW_DATA];
+	struct tally_operand operand[OPERANDS_MAX_WINDOW];
 	struct tally_window tw = { .jump = jump,
 				   .nr_jumps = walk->nr,
 				   .access = access,
+				   .operand = operand,
 				   .tid = w->tid,
 				   .nr_insns = walk->nr_instructions -
 					       !cpi_window_is_done(w->end),
@@ -352,11 +440,13 @@ static void add_window(struct attributing *a, const struct walk *walk,
 	}
 	tw.end = find_end(w, walk, &tw);
 	tw.nr_accesses = find_accesses(walk, &tw, access);
+	tw.nr_operands = find_operands(a, walk, &tw, operand);
 	if (a->ws->cfg.by_context && attribution->by) {
 		attribute_set_contexts(attribution, a->place.process, w->tgid, &own);
 		tw.contexts = own.contexts;
 	}
 	windowtally_add(to, &tw);
+	explicit_bzero(operand, tw.nr_operands * sizeof(*operand));
 }
 
 /* Tells what was executed in a row. */
@@ -390,11 +480,13 @@ static void note_passed(struct attributing *a, const struct walk *walk)
 		note_run(a, at, walk->last);
 }
 
-static void attribute_record(struct collector *ws, const struct cpi_window_record *r,
+static void attribute_record(struct collector *ws, size_t number,
 			     struct windowtally *to)
 {
+	const struct cpi_window_record *r = &ws->record[number];
 	struct attributing a = { .ws = ws,
 				 .record = r,
+				 .origin = ws->origin ? ws->origin[number] : NULL,
 				 .process = windowprocs_find(ws->procs, r),
 				 .place = { .loss = SAMPLE_NO_MAPPING } };
 	struct walk walk;
@@ -495,11 +587,37 @@ static void read_pairs(struct collector *ws)
 
 /* ---- rounds ---- */
 
-static void take_record(void *ctx, const struct cpi_window_record *r)
+/* Keeps the origin of the record that comes next; without memory it has none. */
+static int take_origin(struct collector *ws, const struct cpi_window_origin *origin)
+{
+	struct cpi_window_origin **grown =
+		grow(ws->origin, ws->nr_records, &ws->cap_origins, sizeof(*grown));
+	size_t bytes;
+
+	if (!grown)
+		return -ENOMEM;
+	ws->origin = grown;
+	ws->origin[ws->nr_records] = NULL;
+	if (!origin)
+		return 0;
+	bytes = windowsource_origin_bytes(origin);
+	ws->origin[ws->nr_records] = malloc(sizeof(*origin));
+	if (ws->origin[ws->nr_records])
+		memcpy(ws->origin[ws->nr_records], origin, bytes);
+	return 0;
+}
+
+static void take_record(void *ctx, const struct cpi_window_record *r,
+			const struct cpi_window_origin *origin)
 {
 	struct collector *ws = ctx;
 	struct cpi_window_record *grown =
 		grow(ws->record, ws->nr_records, &ws->cap_records, sizeof(*grown));
+
+	if (ws->replay && grown && take_origin(ws, origin)) {
+		ws->record = grown;
+		grown = NULL;
+	}
 
 	if (!grown) {
 		ws->unkept++;
@@ -592,7 +710,7 @@ static void drain(struct collector *ws)
 	const uint64_t now = time_mono_ns();
 
 	for (size_t i = 0; i < ws->nr_records; i++)
-		attribute_record(ws, &ws->record[i], to);
+		attribute_record(ws, i, to);
 	attribute_pairs(ws, to);
 	ws->drained += ws->nr_records;
 	lose_dropped(ws, to);
@@ -601,6 +719,7 @@ static void drain(struct collector *ws)
 	windowprocs_follow_maps(ws->procs);
 	learn(ws, now);
 	windowpages_look_ahead(ws->pages);
+	forget_origins(ws);
 	ws->nr_records = 0;
 	ws->has_strangers = false;
 	windowsampler_run(ws);
@@ -763,6 +882,14 @@ void windowsampler_status(const struct collector *ws, struct buf *out)
 			   (double)ws->nr_instructions / (double)ws->nr_walked,
 			   (unsigned long long)ws->nr_accesses,
 			   (unsigned long long)ws->nr_accesses_left_out);
+	if (ws->replay)
+		buf_printf(out,
+			   "window_replayed %llu\n"
+			   "window_replays_differ %llu\n"
+			   "window_operands %llu\n",
+			   (unsigned long long)ws->nr_replayed,
+			   (unsigned long long)ws->nr_differing,
+			   (unsigned long long)ws->nr_operands);
 	windowpairs_status(ws->pairs, out);
 	windowprocs_status(ws->procs, out);
 	windowpages_status(ws->pages, out);

@@ -26,7 +26,8 @@ struct windowsampler_config {
 	int epoll_fd;
 	uint64_t max_bytes; /* of shared memory */
 	struct attribution *attribution;
-	bool by_context; /* also keep windows by the contexts that attribution keeps */
+	bool with_values; /* also note values of operands */
+	bool by_context;  /* also keep windows by the contexts that attribution keeps */
 	struct windowtally *const *tally; /* where windows go; the owner's */
 	const char *const *exclude;       /* windowexclude.h; the owner's */
 	int nr_excluded;

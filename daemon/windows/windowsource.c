@@ -8,16 +8,17 @@
 
 #define RING_PER_CPU (256u << 10)
 #define RING_MAX     (4u << 20)
+#define WITH_ORIGINS 2 /* so many times the room: half a KiB is a usual origin */
 #define MIN_CELLS    (1u << 17)
 #define MAX_CELLS    (1u << 31)
 
-uint32_t windowsource_ring_bytes(uint32_t nr_cpus)
+uint32_t windowsource_ring_bytes(uint32_t nr_cpus, bool with_origins)
 {
 	uint32_t bytes = RING_PER_CPU;
 
 	while (bytes < RING_MAX && bytes < RING_PER_CPU * (uint64_t)nr_cpus)
 		bytes *= 2;
-	return bytes;
+	return with_origins ? WITH_ORIGINS * bytes : bytes;
 }
 
 uint32_t windowsource_nr_cells(const struct windowsource_config *cfg, uint64_t others)

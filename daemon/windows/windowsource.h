@@ -9,6 +9,7 @@
 #define CPI_DAEMON_WINDOWSOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "abi/pair.h"
 #include "abi/window_bpf.h"
@@ -27,6 +28,7 @@ struct windowsource_config {
 	uint64_t max_bytes;  /* of shared memory; cells get what the tables leave */
 	const char *const *exclude; /* windowexclude.h: the cgroups */
 	int nr_excluded;
+	bool with_origins;       /* records have origins, if the source can */
 	struct windowlate *late; /* holds the opened events; NULL: start() opens them */
 	bool is_patient;         /* windowlate loads the program at a low priority */
 };
@@ -42,6 +44,13 @@ struct windowsource {
 	uint32_t nr_records; /* capacity of the ring, or of each CPU's ring */
 	bool ring_per_cpu;   /* each CPU has a ring */
 };
+
+/*
+ * Of a record, and its origin, whose loads are those that nr_loads says; NULL: the
+ * source makes none.
+ */
+typedef void windowsource_take_fn(void *ctx, const struct cpi_window_record *r,
+				  const struct cpi_window_origin *origin);
 
 struct windowsource_ops {
 	const char *name; /* source of streams */
@@ -71,9 +80,7 @@ struct windowsource_ops {
 	 * Calls take with each record. 0 or -errno. Makes no system call, because each
 	 * turn of the daemon's loop calls it.
 	 */
-	int (*consume)(struct windowsource *ws,
-		       void (*take)(void *ctx, const struct cpi_window_record *r),
-		       void *ctx);
+	int (*consume)(struct windowsource *ws, windowsource_take_fn *take, void *ctx);
 	/*
 	 * Calls take with each pair of samples (abi/pair.h), and adds the source's
 	 * counters to *sum. 0 or -errno; -EOPNOTSUPP if the source makes none.
@@ -86,13 +93,22 @@ struct windowsource_ops {
 	void (*event)(const struct windowsource *ws, struct collector_counts *out);
 };
 
+/* The bytes of an origin up to its last load. */
+static inline size_t windowsource_origin_bytes(const struct cpi_window_origin *origin)
+{
+	const size_t nr = origin->nr_loads < CPI_WINDOW_LOADS ? origin->nr_loads
+							      : CPI_WINDOW_LOADS;
+
+	return offsetof(struct cpi_window_origin, load) + nr * sizeof(uint64_t);
+}
+
 extern const struct windowsource_ops windowsource_bpf;
 extern const struct windowsource_ops windowsource_kmod;
 
 /* The number of cells that fit beside the tables and this many other bytes. */
 uint32_t windowsource_nr_cells(const struct windowsource_config *cfg, uint64_t others);
 
-/* Bytes of all rings, a power of two. */
-uint32_t windowsource_ring_bytes(uint32_t nr_cpus);
+/* Bytes of all rings, a power of two. Origins need more room. */
+uint32_t windowsource_ring_bytes(uint32_t nr_cpus, bool with_origins);
 
 #endif

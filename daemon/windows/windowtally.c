@@ -103,6 +103,8 @@ struct numbered_window {
 	struct window window;
 	struct access access[ACCESSES_MAX_WINDOW];
 	uint32_t nr_accesses;
+	struct operand operand[OPERANDS_MAX_WINDOW];
+	uint32_t nr_operands;
 	uint32_t tid;
 };
 
@@ -113,7 +115,7 @@ static bool add_accesses(struct windowtally *t, struct windowtally_set *set,
 	size_t before;
 	int err;
 
-	if (!w->nr_accesses)
+	if (!w->nr_accesses && !w->nr_operands)
 		return true;
 	if (!set->accesses) {
 		set->accesses = accesses_new(ACCESSES_MAX_INSNS);
@@ -122,7 +124,11 @@ static bool add_accesses(struct windowtally *t, struct windowtally_set *set,
 		t->memory += accesses_memory(set->accesses);
 	}
 	before = accesses_memory(set->accesses);
-	err = accesses_add(set->accesses, w->access, w->nr_accesses, w->tid);
+	err = w->nr_accesses
+		      ? accesses_add(set->accesses, w->access, w->nr_accesses, w->tid)
+		      : 0;
+	if (!err && w->nr_operands)
+		err = accesses_add_operands(set->accesses, w->operand, w->nr_operands);
 	if (err) { /* an access may be in it by half: that is never stored */
 		t->memory -= before;
 		accesses_free(set->accesses);
@@ -218,6 +224,26 @@ static int number_accesses(struct windowtally *t, const struct tally_window *in,
 	return err;
 }
 
+static int number_operands(struct windowtally *t, const struct tally_window *in,
+			   struct numbered_window *w)
+{
+	int err = in->nr_operands <= OPERANDS_MAX_WINDOW ? 0 : -EINVAL;
+
+	w->nr_operands = in->nr_operands;
+	for (uint32_t i = 0; !err && i < in->nr_operands; i++) {
+		const struct tally_operand *o = &in->operand[i];
+
+		w->operand[i] = (struct operand){ .offset = o->at.offset,
+						  .kind = o->kind,
+						  .size = o->size,
+						  .known = o->known,
+						  .taken = o->taken,
+						  .value = o->value };
+		err = imagenumbers_get(&t->images, o->at.image, &w->operand[i].image);
+	}
+	return err;
+}
+
 /* *whole is whether it has its accesses, and is in its context, too. */
 static int add_window(struct windowtally *t, const struct tally_window *in, bool *whole)
 {
@@ -242,6 +268,8 @@ static int add_window(struct windowtally *t, const struct tally_window *in, bool
 				    .n = 1 };
 	if (!err)
 		err = number_accesses(t, in, &w);
+	if (!err)
+		err = number_operands(t, in, &w);
 	*whole = true;
 	if (!err)
 		err = add_to(t, in->start.image, "", &w, whole);

@@ -39,6 +39,14 @@ struct tally_access {
 	bool store, known;
 };
 
+/* Like struct operand. */
+struct tally_operand {
+	struct tally_site at;
+	uint8_t kind, size;
+	bool known, taken;
+	int64_t value;
+};
+
 /* Like struct window, with images instead of their numbers. */
 struct tally_window {
 	struct tally_site start;
@@ -49,6 +57,8 @@ struct tally_window {
 	uint32_t nr_jumps, nr_insns;
 	const struct tally_access *access;
 	uint32_t nr_accesses;
+	const struct tally_operand *operand;
+	uint32_t nr_operands;
 	uint32_t tid;
 	uint8_t reason;
 	const char *const *contexts; /* by kind, or NULL; NULL for none of any kind */
@@ -59,16 +69,16 @@ struct windowtally_set {
 	struct hnode node;
 	struct known_image *image;
 	struct windows *windows;
-	struct accesses *accesses; /* NULL: none yet */
+	struct accesses *accesses; /* and operands; NULL: none yet */
 	char context[];
 };
 
 struct windowtally {
 	struct hmap sets;
-	struct imagenumbers images; /* of the windows' jumps and accesses */
+	struct imagenumbers images; /* of the windows' jumps, accesses and operands */
 	/*
-	 * Edges and losses, of event 0; windows that lack an edge, a context or their
-	 * accesses are cut.
+	 * Edges and losses, of event 0; windows that lack an edge, a context, their
+	 * accesses or operands are cut.
 	 */
 	struct tally *tally;
 	uint64_t kept;

@@ -70,6 +70,7 @@ void accesses_free(struct accesses *set)
 		free_insn(set->insn[i]);
 	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
 		free(set->touch[g]);
+	operands_free(set->operands);
 	free(set->insn);
 	free(set);
 }
@@ -561,6 +562,13 @@ static int merge_insn(struct accesses *set, struct accesses_insn *to,
 	return err;
 }
 
+static int get_operands(struct accesses *set)
+{
+	if (!set->operands)
+		set->operands = operands_new();
+	return set->operands ? 0 : -ENOMEM;
+}
+
 int accesses_merge(struct accesses *set, const struct accesses *from,
 		   const uint32_t *map, uint32_t nr_map)
 {
@@ -569,6 +577,8 @@ int accesses_merge(struct accesses *set, const struct accesses *from,
 	for (size_t i = 0; map && i < from->nr; i++)
 		if (from->insn[i]->image >= nr_map)
 			return -CPI_ECORRUPT;
+	if (from->operands && !operands_fit(from->operands, map, nr_map))
+		return -CPI_ECORRUPT;
 	if (from->seen > INT64_MAX - set->seen)
 		return -EOVERFLOW;
 	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
@@ -588,7 +598,23 @@ int accesses_merge(struct accesses *set, const struct accesses *from,
 	set->seen += from->seen;
 	set->left_out += from->left_out;
 	keep_bounds(set);
+	if (!err && from->operands)
+		err = get_operands(set);
+	if (!err && from->operands)
+		err = operands_merge(set->operands, from->operands, map, nr_map);
 	return err;
+}
+
+int accesses_add_operands(struct accesses *set, const struct operand *o, size_t nr)
+{
+	const int err = get_operands(set);
+
+	return err ? err : operands_add(set->operands, o, nr);
+}
+
+const struct operands *accesses_operands(const struct accesses *set)
+{
+	return set->operands;
 }
 
 uint64_t accesses_seen(const struct accesses *set)
@@ -614,7 +640,7 @@ size_t accesses_memory(const struct accesses *set)
 	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
 		bytes += 2 * (set->nr_places[g] * sizeof(struct accesses_place) +
 			      set->nr_touches[g] * sizeof(struct accesses_touch));
-	return bytes;
+	return bytes + (set->operands ? operands_memory(set->operands) : 0);
 }
 
 const struct accesses_insn *const *accesses_insns(const struct accesses *set,

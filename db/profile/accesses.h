@@ -41,6 +41,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "db/profile/operands.h"
 
 #define ACCESSES_MAX_INSNS  512  /* instructions of a set */
 #define ACCESSES_MAX_WINDOW 256  /* accesses of a window */
@@ -141,6 +142,13 @@ uint64_t accesses_windows(const struct accesses *set); /* that had accesses */
 size_t accesses_memory(const struct accesses *set);    /* bytes */
 
 /*
+ * A set may also have the operands of the windows (operands.h), in the same blob.
+ * Returns as operands_add().
+ */
+int accesses_add_operands(struct accesses *set, const struct operand *o, size_t nr);
+const struct operands *accesses_operands(const struct accesses *set); /* or NULL */
+
+/*
  * The instructions, by image and offset, and each once; until a change. There may be up
  * to limit / 4 more than the limit, because instructions are removed in batches.
  */
@@ -173,7 +181,9 @@ uint32_t accesses_hash(uint32_t number);
  * 4; of lines and of pages: reused, survived, again and never (each as its length, and
  * so many counts), the number of places, and of all places, by number: the numbers as
  * distances, then n, then the threads, a byte each. t/fixtures/ has golden files:
- * accesses.blob, and older.blob without aligned. For an empty set nothing is appended.
+ * accesses.blob, and older.blob without aligned. Behind the instructions is what
+ * operands_put() appends. If there are no accesses, the instructions are 0, and
+ * operands must follow. For an empty set nothing is appended.
  * Returns 0 or -ENOMEM.
  */
 int accesses_encode(const struct accesses *set, struct buf *out);

@@ -135,11 +135,13 @@ static int put_insn(const struct accesses_insn *insn, struct buf *out)
 int accesses_encode(const struct accesses *set, struct buf *out)
 {
 	const struct accesses_insn *const *insn;
-	struct buf body = { 0 };
+	struct buf body = { 0 }, operands = { 0 };
 	size_t nr;
 	int err = 0;
 
-	if (!accesses_seen(set))
+	if (set->operands)
+		operands_put(set->operands, &operands);
+	if (!accesses_seen(set) && !operands.len)
 		return 0;
 	insn = accesses_insns(set, &nr);
 	varint_put(&body, accesses_windows(set));
@@ -156,8 +158,11 @@ int accesses_encode(const struct accesses *set, struct buf *out)
 	}
 	for (size_t i = 0; !err && i < nr; i++)
 		err = put_insn(insn[i], &body);
+	if (!err && operands.len)
+		buf_put(&body, operands.data, operands.len);
 	if (!err)
 		err = pack_put(&body, out);
+	buf_fini(&operands);
 	buf_fini(&body);
 	return err;
 }
@@ -364,6 +369,13 @@ static void get_insns(struct accesses_reader *r)
 		get_insn(r, r->set->insn[i]);
 }
 
+static void get_operands(struct accesses_reader *r)
+{
+	r->set->operands = operands_new();
+	r->err = r->set->operands ? operands_get(&r->at, r->end, r->set->operands)
+				  : -ENOMEM;
+}
+
 static int read_body(struct accesses_reader *r)
 {
 	struct accesses *set = r->set;
@@ -375,8 +387,10 @@ static int read_body(struct accesses_reader *r)
 		set->bound[g] = UINT64_C(1) << get(r, ACCESSES_HASH_BITS);
 	get_insns(r);
 	set->seen = INT64_MAX - r->left;
-	if (!r->err && (r->at != r->end || !set->seen || !set->windows ||
-			set->windows > set->seen))
+	if (!r->err && r->at != r->end)
+		get_operands(r);
+	if (!r->err && (r->at != r->end || set->windows > set->seen ||
+			!set->windows != !set->seen || (!set->seen && !set->operands)))
 		r->err = -CPI_ECORRUPT;
 	return r->err;
 }

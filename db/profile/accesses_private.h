@@ -26,6 +26,7 @@ struct accesses {
 	struct accesses_touch
 		*touch[ACCESSES_NR_GRANULES]; /* by hash, below the bound */
 	size_t nr_touches[ACCESSES_NR_GRANULES];
+	struct operands *operands; /* NULL: none yet */
 };
 
 /* Appends nr instructions without contents to an empty set. 0 or -ENOMEM. */

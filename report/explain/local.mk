@@ -17,5 +17,5 @@ report_libreport_a_SOURCES += \
 	report/explain/selected_accesses.c report/explain/selected_accesses.h \
 	report/explain/selected_windows.c report/explain/selected_windows.h \
 	report/explain/summary.c report/explain/summary.h \
-	report/explain/values.h report/explain/values_find.c
+	report/explain/values.h report/explain/values_find.c report/explain/values_operands.c
 EXTRA_DIST += report/explain/README.md

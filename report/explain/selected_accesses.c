@@ -86,7 +86,7 @@ int selected_accesses_load(struct db *db, const struct query_selection *sel,
 	}
 	if (f && f->set)
 		err = load(f, db, sel, epoch);
-	if (err || !f->model) {
+	if (err || (!f->model && !accesses_operands(f->set))) {
 		selected_accesses_free(f);
 		f = NULL;
 	}
@@ -112,4 +112,13 @@ const struct data_model *selected_accesses_model(const struct selected_accesses 
 		return NULL;
 	*number = find_image(f, image);
 	return *number < f->nr_images ? f->model : NULL;
+}
+
+const struct operands *selected_accesses_operands(const struct selected_accesses *f,
+						  int64_t image, uint32_t *number)
+{
+	if (!f)
+		return NULL;
+	*number = find_image(f, image);
+	return *number < f->nr_images ? accesses_operands(f->set) : NULL;
 }

@@ -24,4 +24,8 @@ void selected_accesses_free(struct selected_accesses *f); /* accepts NULL */
 const struct data_model *selected_accesses_model(const struct selected_accesses *f,
 						 int64_t image, uint32_t *number);
 
+/* The operands, and an image's number in them; NULL likewise, or without operands. */
+const struct operands *selected_accesses_operands(const struct selected_accesses *f,
+						  int64_t image, uint32_t *number);
+
 #endif

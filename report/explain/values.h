@@ -5,6 +5,7 @@
 #ifndef CPI_REPORT_VALUES_H
 #define CPI_REPORT_VALUES_H
 
+#include "analysis/values/operand_values.h"
 #include "analysis/values/values.h"
 #include "report/explain/explainer.h"
 
@@ -37,6 +38,15 @@ struct values_access {
 				    older versions recorded no alignments */
 };
 
+/* An operand of an instruction; values beyond the limit are left out. */
+struct values_operand {
+	const struct operand_site *from;
+	char *text; /* of the instruction */
+	size_t nr;  /* values to show */
+	double others;
+	char *hint; /* what to specialise for, or NULL */
+};
+
 struct values_report {
 	const struct scope *scope;
 	const struct found_place *place;
@@ -46,6 +56,8 @@ struct values_report {
 	size_t nr_sites;
 	struct values_access *access; /* by insn */
 	size_t nr_accesses;
+	struct values_operand *operand; /* by insn and kind */
+	size_t nr_operands;
 };
 
 /*
@@ -55,5 +67,21 @@ struct values_report {
 int values_report_make(struct explainer *x, const struct found_place *place,
 		       size_t limit, struct values_report *r);
 void values_report_fini(struct values_report *r);
+
+/*
+ * The operands of an explanation's procedure, at most limit values of each: sets *out,
+ * which has *nr, and which values_operands_free() frees, also after an error. Only
+ * operands that windows saw are there. 0 or -ENOMEM.
+ */
+int values_operands_find(struct explainer *x, const struct explanation *ex,
+			 size_t limit, struct values_operand **out, size_t *nr);
+void values_operands_free(struct values_operand *operand, size_t nr);
+
+/* The text of an instruction; the caller frees it. NULL when out of memory. */
+char *values_insn_text(const struct explainer *x, const struct explanation *ex,
+		       int insn);
+
+/* The name of a kind, as in JSON. */
+const char *values_operand_kind(enum operand_kind kind);
 
 #endif

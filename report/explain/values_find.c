@@ -18,7 +18,8 @@
 #include "report/explain/explainer_private.h"
 #include "report/explain/values.h"
 
-static char *text_of(const struct explainer *x, const struct explanation *ex, int insn)
+char *values_insn_text(const struct explainer *x, const struct explanation *ex,
+		       int insn)
 {
 	struct buf text = { 0 };
 	char *copy = strdup(explainer_text(x, ex, insn, &text));
@@ -92,7 +93,7 @@ static int find_sites(struct values_report *r, struct explainer *x,
 		s->nr = s->from->nr < limit ? s->from->nr : limit;
 		for (size_t k = s->nr; k < s->from->nr; k++)
 			s->others += s->from->value[k].share.value;
-		s->text = text_of(x, ex, s->from->insn);
+		s->text = values_insn_text(x, ex, s->from->insn);
 		err = s->text ? 0 : -ENOMEM;
 	}
 	return err;
@@ -139,7 +140,7 @@ static int find_accesses(struct values_report *r, struct explainer *x,
 			continue;
 		a->insn = i;
 		a->from = data[i]->from;
-		a->text = text_of(x, ex, i);
+		a->text = values_insn_text(x, ex, i);
 		r->nr_accesses++;
 		if (!a->text)
 			return -ENOMEM;
@@ -150,6 +151,7 @@ static int find_accesses(struct values_report *r, struct explainer *x,
 
 void values_report_fini(struct values_report *r)
 {
+	values_operands_free(r->operand, r->nr_operands);
 	for (size_t i = 0; i < r->nr_sites; i++) {
 		struct values_site *s = &r->site[i];
 
@@ -180,7 +182,9 @@ int values_report_make(struct explainer *x, const struct found_place *place,
 	err = find_sites(r, x, ex, limit);
 	if (!err)
 		err = find_accesses(r, x, ex);
-	if (!err && !r->nr_sites && !r->nr_accesses) {
+	if (!err)
+		err = values_operands_find(x, ex, limit, &r->operand, &r->nr_operands);
+	if (!err && !r->nr_sites && !r->nr_accesses && !r->nr_operands) {
 		log_err("%s: no window shows an indirect jump or call, a run of an "
 			"inner loop, or enough addresses of data in it: record for "
 			"longer, or more of them with -w",

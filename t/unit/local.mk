@@ -104,7 +104,7 @@ t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_accesses t/unit/check_edges t/unit/check_profile t/unit/check_codec t/unit/check_store \
 	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
-	t/unit/check_kept_sums t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock \
+	t/unit/check_kept_sums t/unit/check_operands t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock \
 	t/unit/check_rollup t/unit/check_stacks t/unit/check_stacktree \
 	t/unit/check_stream_account \
 	t/unit/check_window_rows t/unit/check_windows
@@ -119,6 +119,8 @@ EXTRA_DIST += t/unit/dbtest.h t/unit/retain_make.h
 
 t_unit_check_accesses_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_accesses_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_operands_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_operands_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_edges_CFLAGS = $(DB_UNIT_CFLAGS)

@@ -44,21 +44,29 @@ static void put_distinct(const struct value_site *s, struct buf *out)
 		buf_printf(out, "%zu", s->nr);
 }
 
-static void put_title(const struct values_report *r, const struct values_site *site,
-		      struct buf *out)
+/* A line of a title, which has one or more; the first one names the instruction. */
+static void put_line(struct table *t, struct buf *line)
+{
+	table_line(t, NULL, buf_str(line));
+	buf_reset(line);
+}
+
+static void put_title(struct table *t, const struct values_report *r,
+		      const struct values_site *site, struct buf *line)
 {
 	const struct value_site *s = site->from;
 	const bool is_target = s->kind == VALUE_TARGET;
 
-	buf_reset(out);
 	if (!is_target)
-		buf_puts(out, "loop ");
-	put_place(r, s->insn, out);
+		buf_puts(line, "loop ");
+	put_place(r, s->insn, line);
 	if (is_target)
-		buf_printf(out, "  %s", site->text);
-	buf_printf(out, ": %" PRIu64 " %s in %" PRIu64 " windows, different values: ",
+		buf_printf(line, "  %s", site->text);
+	put_line(t, line);
+	buf_printf(line, "  %" PRIu64 " %s in %" PRIu64 " windows, different values: ",
 		   s->seen, is_target ? "executions" : "runs", s->windows);
-	put_distinct(s, out);
+	put_distinct(s, line);
+	put_line(t, line);
 }
 
 static void put_shares(struct table *t, const struct interval *share)
@@ -129,8 +137,7 @@ static int print_sites(const struct values_report *r, bool color)
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nr_sites; i++) {
-		put_title(r, &r->site[i], &title);
-		table_line(t, NULL, buf_str(&title));
+		put_title(t, r, &r->site[i], &title);
 		for (size_t k = 0; k < r->site[i].nr; k++)
 			put_value(t, &r->site[i], k);
 		put_rest(t, &r->site[i]);
@@ -138,6 +145,109 @@ static int print_sites(const struct values_report *r, bool color)
 	err = table_print_text(t, color, true);
 	table_free(t);
 	buf_fini(&title);
+	return err;
+}
+
+static const char *const class_names[OPERAND_NR_CLASSES] = {
+	[OPERAND_ZERO] = "zero",
+	[OPERAND_SMALL] = "small",
+	[OPERAND_POWER] = "power_of_two",
+	[OPERAND_OTHER] = "other",
+};
+
+static const char *const class_texts[OPERAND_NR_CLASSES] = {
+	[OPERAND_ZERO] = "zero",
+	[OPERAND_SMALL] = "below 256",
+	[OPERAND_POWER] = "larger power of two",
+	[OPERAND_OTHER] = "other",
+};
+
+/* What the operand is, and how often windows saw it. */
+static void put_operand_title(struct table *t, const struct values_report *r,
+			      const struct values_operand *o, struct buf *line)
+{
+	static const char *const what[OPERAND_NR_KINDS] = {
+		[OPERAND_DIVISOR] = "divisor",
+		[OPERAND_DIVIDEND] = "bits of the dividend",
+		[OPERAND_SHIFT] = "shift count",
+		[OPERAND_MULTIPLIER] = "second factor",
+		[OPERAND_MULTIPLICAND] = "first factor",
+		[OPERAND_COMPARED] = "first operand of the compare",
+		[OPERAND_COMPARED_WITH] = "second operand of the compare",
+		[OPERAND_SIZE] = "bytes of the copy",
+		[OPERAND_LOADED] = "loaded value",
+	};
+	const struct operands_site *s = o->from->from;
+
+	put_place(r, o->from->insn, line);
+	buf_printf(line, "  %s", o->text);
+	put_line(t, line);
+	buf_printf(line, "  %s: %" PRIu64 " executions in %" PRIu64 " windows",
+		   what[s->kind], s->known, s->windows);
+	if (s->kind != OPERAND_LOADED)
+		buf_printf(line, ", different values: %s%" PRIu64,
+			   s->nr < s->distinct ? "about " : "", s->distinct);
+	put_line(t, line);
+	if (o->hint) {
+		buf_printf(line, "  %s", o->hint);
+		put_line(t, line);
+	}
+}
+
+static void put_operand_row(struct table *t, const struct interval *share,
+			    uint64_t windows, const char *text)
+{
+	put_shares(t, share);
+	if (windows)
+		table_number(t, windows);
+	else
+		table_empty(t);
+	table_text(t, text);
+}
+
+static void put_operand(struct table *t, const struct values_operand *o)
+{
+	const struct operands_site *s = o->from->from;
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < o->nr; i++) {
+		const struct operand_value *v = &o->from->value[i];
+
+		buf_printf(&text, "%" PRId64, v->value);
+		put_operand_row(t, &v->share, v->windows, buf_str(&text));
+		buf_reset(&text);
+	}
+	if (s->kind == OPERAND_LOADED)
+		put_operand_row(t, &o->from->same, 0, "as in the load before");
+	for (int i = 0; i < OPERAND_NR_CLASSES && !s->nr; i++) {
+		if (s->class[i])
+			put_operand_row(t, &o->from->class[i], 0, class_texts[i]);
+	}
+	buf_fini(&text);
+}
+
+static int print_operands(const struct values_report *r, bool color)
+{
+	static const struct column columns[] = {
+		{ "share", "", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "least", "", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "most", "", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "windows", "", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "operand", "", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	};
+	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct buf line = { 0 };
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr_operands; i++) {
+		put_operand_title(t, r, &r->operand[i], &line);
+		put_operand(t, &r->operand[i]);
+	}
+	err = table_print_text(t, color, true);
+	table_free(t);
+	buf_fini(&line);
 	return err;
 }
 
@@ -201,6 +311,10 @@ static int print_text(const struct values_report *r, int with_color)
 		out_line("%s", "");
 		err = print_sites(r, color);
 	}
+	if (!err && r->nr_operands) {
+		out_line("%s", "");
+		err = print_operands(r, color);
+	}
 	if (!err && r->nr_accesses) {
 		out_line("%s", "");
 		err = print_accesses(r, color);
@@ -257,6 +371,45 @@ static void put_csv_access(struct table *t, const struct values_report *r,
 	}
 }
 
+static void put_csv_operand(struct table *t, const struct values_report *r,
+			    const struct values_operand *o,
+			    const struct interval *share, uint64_t n, uint64_t windows,
+			    const int64_t *value)
+{
+	const struct operands_site *s = o->from->from;
+
+	table_text(t, values_operand_kind(s->kind));
+	table_hex(t, offset_of(r, o->from->insn));
+	if (value)
+		table_signed(t, *value);
+	else
+		table_empty(t);
+	table_text(t, NULL);
+	table_text(t, NULL);
+	put_csv_shares(t, share);
+	table_number(t, n);
+	table_number(t, windows);
+	table_number(t, s->distinct);
+	table_exact(t, s->known + s->unknown
+			       ? (double)s->unknown / (double)(s->known + s->unknown)
+			       : 0);
+}
+
+/* A row for each value; one without a value for loads. */
+static void put_csv_operands(struct table *t, const struct values_report *r,
+			     const struct values_operand *o)
+{
+	const struct operands_site *s = o->from->from;
+
+	for (size_t k = 0; k < o->nr; k++) {
+		const struct operand_value *v = &o->from->value[k];
+
+		put_csv_operand(t, r, o, &v->share, v->n, v->windows, &v->value);
+	}
+	if (s->kind == OPERAND_LOADED)
+		put_csv_operand(t, r, o, &o->from->same, s->same, s->windows, NULL);
+}
+
 static int print_csv(const struct values_report *r)
 {
 	static const struct column columns[] = {
@@ -283,6 +436,8 @@ static int print_csv(const struct values_report *r)
 			put_csv_value(t, r, &r->site[i], k);
 	for (size_t i = 0; i < r->nr_accesses; i++)
 		put_csv_access(t, r, &r->access[i]);
+	for (size_t i = 0; i < r->nr_operands; i++)
+		put_csv_operands(t, r, &r->operand[i]);
 	err = table_print_csv(t, true);
 	table_free(t);
 	return err;
@@ -382,6 +537,56 @@ static void json_alignment(struct json *j, const struct values_report *r,
 	json_end(j);
 }
 
+static void json_operand(struct json *j, const struct values_operand *o)
+{
+	const struct operands_site *s = o->from->from;
+
+	json_string(j, "kind", values_operand_kind(s->kind));
+	json_number(j, "executions", s->known);
+	json_number(j, "unknown", s->unknown);
+	json_number(j, "windows", s->windows);
+	json_number(j, "distinct", s->distinct);
+	if (s->kind == OPERAND_COMPARED || s->kind == OPERAND_COMPARED_WITH)
+		json_number(j, "taken", s->taken);
+	json_object(j, "same");
+	json_shares(j, &o->from->same);
+	json_end(j);
+	json_object(j, "classes");
+	for (int i = 0; i < OPERAND_NR_CLASSES; i++)
+		json_number(j, class_names[i], s->class[i]);
+	json_end(j);
+	json_array(j, "values");
+	for (size_t i = 0; i < o->nr; i++) {
+		const struct operand_value *v = &o->from->value[i];
+
+		json_object(j, NULL);
+		json_signed(j, "value", v->value);
+		json_shares(j, &v->share);
+		json_number(j, "seen", v->n);
+		json_number(j, "windows", v->windows);
+		json_end(j);
+	}
+	json_end(j);
+	if (isfinite(o->from->stalls))
+		json_exact(j, "stall_share", o->from->stalls);
+	else
+		json_null(j, "stall_share");
+	json_exact(j, "saves_at_most", o->from->saves);
+	json_string(j, "suggestion", o->hint);
+}
+
+static void json_operands(struct json *j, const struct values_report *r)
+{
+	json_array(j, "operands");
+	for (size_t i = 0; i < r->nr_operands; i++) {
+		json_object(j, NULL);
+		json_place(j, r, r->operand[i].from->insn, r->operand[i].text);
+		json_operand(j, &r->operand[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static int print_json(const struct values_report *r)
 {
 	struct json j = { 0 };
@@ -396,6 +601,7 @@ static int print_json(const struct values_report *r)
 	for (size_t i = 0; i < r->nr_accesses; i++)
 		json_alignment(&j, r, &r->access[i]);
 	json_end(&j);
+	json_operands(&j, r);
 	report_json_losses(&j, &r->scope->sel);
 	json_end(&j);
 	return 0;

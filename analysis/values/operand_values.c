@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * operand_values.c - values of operands, and what a test for the most frequent one
+ * saves
+ */
+#include "config.h"
+
+#include "analysis/values/operand_values.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+
+#define Z_90      1.645
+#define WORTHY    0.5 /* the low end of the share of a value that is suggested */
+#define WIDE      3   /* log2 of the bytes of a division */
+#define MANY_BITS 32  /* that a narrower one takes */
+
+static struct interval share_of(const struct operands_site *s, uint64_t k)
+{
+	const double windows = (double)s->windows, n = (double)s->known;
+
+	return interval_share_at(n > 0 ? (double)k / n * windows : 0, windows, Z_90);
+}
+
+static int by_frequency(const void *a, const void *b)
+{
+	const struct operand_value *x = a, *y = b;
+
+	if (x->n != y->n)
+		return x->n > y->n ? -1 : 1;
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+static int set_values(struct operand_site *s, struct arena *arena)
+{
+	const struct operands_site *from = s->from;
+
+	s->value = arena_alloc(arena, (from->nr + 1) * sizeof(*s->value));
+	if (!s->value)
+		return -ENOMEM;
+	s->nr = from->nr;
+	for (uint32_t i = 0; i < from->nr; i++) {
+		const struct operands_value *v = &from->value[i];
+
+		s->value[i] = (struct operand_value){ .value = v->value,
+						      .n = v->n,
+						      .windows = v->windows,
+						      .share = share_of(from, v->n) };
+	}
+	qsort(s->value, s->nr, sizeof(*s->value), by_frequency);
+	for (int i = 0; i < OPERAND_NR_CLASSES; i++)
+		s->class[i] = share_of(from, from->class[i]);
+	s->same = share_of(from, from->same);
+	return 0;
+}
+
+/* The low end of the share of what a test would be for. */
+static double tested_share(const struct operand_site *s)
+{
+	double narrow = 0;
+
+	switch ((enum operand_kind)s->from->kind) {
+	case OPERAND_DIVISOR:
+	case OPERAND_MULTIPLIER:
+	case OPERAND_MULTIPLICAND:
+	case OPERAND_SHIFT:
+	case OPERAND_SIZE:
+		return s->nr ? s->value[0].share.low : 0;
+	case OPERAND_DIVIDEND:
+		if (s->from->size < WIDE)
+			return 0;
+		for (size_t i = 0; i < s->nr; i++) {
+			if (s->value[i].value <= MANY_BITS)
+				narrow += s->value[i].share.low;
+		}
+		return narrow;
+	case OPERAND_LOADED:
+		return s->same.low;
+	default: /* compares are predicted */
+		return 0;
+	}
+}
+
+/* The instruction at an image offset, or -1. */
+static int insn_at(const struct cfg *cfg, uint64_t offset)
+{
+	const size_t nr = (size_t)cfg->nr_insns;
+	const size_t i = SEARCH(k, nr, cfg->insn[k].address - cfg->bias >= offset);
+
+	return i < nr && cfg->insn[i].address - cfg->bias == offset ? (int)i : -1;
+}
+
+int operand_values_find(const struct cfg *cfg, const struct operands *set,
+			uint32_t image, const double *stalls, struct arena *arena,
+			struct operand_sites *out)
+{
+	size_t nr;
+	const struct operands_site *const *from = operands_sites(set, &nr);
+	int err = 0;
+
+	*out = (struct operand_sites){ 0 };
+	out->site = arena_alloc(arena, (nr + 1) * sizeof(*out->site));
+	if (!out->site)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct operand_site s = { .from = from[i] };
+		double share;
+
+		if (from[i]->image != image)
+			continue;
+		s.insn = insn_at(cfg, from[i]->offset);
+		if (s.insn < 0)
+			continue;
+		err = set_values(&s, arena);
+		s.stalls = stalls ? stalls[s.insn] : NAN;
+		share = err ? 0 : tested_share(&s);
+		s.saves = share >= WORTHY && s.stalls > 0 ? share * s.stalls : 0;
+		out->site[out->nr++] = s;
+	}
+	return err;
+}

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi values shows values of operands with known shares, if they were recorded; a key is
+# not in the database.
+#
+# Statistic: as in t/0349-cli-values.t.
+. "$srcdir/t/tap.sh"
+command -v python3 >/dev/null || skip_all 'no python3 to read JSON with'
+command -v cc >/dev/null || skip_all 'no compiler for the program'
+command -v zstd >/dev/null || skip_all 'no zstd to unpack what the database has'
+[ "$(uname -m)" = x86_64 ] || skip_all 'the program has x86-64 code'
+[ -x "$builddir/helpers/cpi-translate" ] || skip_all 'windows are not built in'
+
+cp "$srcdir/t/programs/operands.c" .
+cc -O1 -fno-tree-vectorize -g -o operands operands.c 2>err || bail "$(cat err)"
+key=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
+cpi record -v -w 499 --values -o t.db -- ./operands 2500 "$key" 2>err ||
+	skip_all "$(tail -n 1 err)"
+grep -q 'windows/s per CPU' err || skip_all "no windows here: $(grep windows: err | tail -n 1)"
+plan 20
+
+cpi values --db t.db --format=json operands:operands >values.json 2>err
+is $? 0 'cpi values succeeds'
+
+# look EXPRESSION: its value, with the names of t/operands_look.py.
+look()
+{
+	python3 "$srcdir/t/operands_look.py" values values.json "$1"
+}
+
+# top KIND VALUE: whether it is the most frequent value, with a share of 3 in 4
+top()
+{
+	is "$(look "top('$1')[0] == $2 and abs(top('$1')[1] - 0.75) < 0.12 or top('$1')")" True \
+		"the most frequent value of $1 is $2, in three of four executions"
+}
+top divisor 10
+top shift 3
+top multiplicand 7
+is "$(look 'top("size")[0] == 24 and abs(top("size")[1] - 13 / 16) < 0.12 or top("size")')" True \
+	'the most frequent size of the copy is 24'
+is "$(look 'top("dividend_bits")[0]')" 20 'dividends have 20 bits'
+is "$(look '[o["values"] for o in of("multiplier")]')" '[[]]' 'a factor that always differs has no values'
+is "$(look 'max(o["same"]["share"] for o in of("loaded")) > 0.9')" True 'the load of a constant returns the same'
+is "$(look 'sum(len(o["values"]) for o in of("loaded"))')" 0 'no value of a load is there'
+is "$(look 'all(sum(o["classes"].values()) == o["executions"] for o in r["operands"])')" True \
+	'each execution has a class'
+is "$(look 'all(v["windows"] >= 4 and v["share_low"] <= v["share"] <= v["share_high"]
+	for o in r["operands"] for v in o["values"])')" True 'each value was seen in 4 windows'
+is "$(look 'any("divisor is 10" in (o["suggestion"] or "") for o in of("divisor"))')" True \
+	'the suggestion is a test for 10'
+
+cpi values --db t.db --format=csv operands:operands >csv
+like "$(grep ^divisor csv)" ',10,' 'CSV has the divisor'
+cpi values --db t.db operands:operands >text
+like "$(cat text)" '%  *[0-9]*  10
+' 'the text has the divisor'
+is "$(awk 'length > 200' text)" '' 'no line of the text is endless'
+
+cpi values --db t.db --format=json operands:secret >values.json 2>err
+is $? 0 'what uses the key has operands'
+is "$(look '[o["values"] for o in of("divisor")]')" '[[]]' 'a key that is the divisor is no value'
+is "$(python3 "$srcdir/t/operands_look.py" find t.db "$key")" '[]' 'the key is nowhere in the database'
+
+cpi record -w 499 -o none.db -- ./operands 500 "$key" 2>err || bail "$(cat err)"
+cpi values --db none.db --format=json operands:operands >values.json 2>err
+is "$(look 'r["operands"]')" '[]' 'without --values there are no operands'
+is "$(python3 "$srcdir/t/operands_look.py" find none.db "$key")" '[]' 'and no key'

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which values a stored set has: those of I1 to I4 of db/profile/operands.h, no others;
+ * and that bytes which are no set are refused.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "db/profile/accesses.h"
+#include "t/unit/unit.h"
+
+#define KEY INT64_C(0x1b1d3f57c2e4a683)
+
+/* Adds n windows that each execute one operand. */
+static void add(struct operands *set, enum operand_kind kind, int64_t value, int n,
+		bool taken)
+{
+	const struct operand o = { .offset = 0x100,
+				   .kind = (uint8_t)kind,
+				   .size = 3,
+				   .known = true,
+				   .taken = taken,
+				   .value = value };
+
+	for (int i = 0; i < n; i++)
+		ck_assert_int_eq(operands_add(set, &o, 1), 0);
+}
+
+/* What a database gets of set. NULL: nothing. */
+static struct operands *stored(const struct operands *set, struct buf *bytes)
+{
+	struct operands *out = operands_new();
+	const uint8_t *at;
+
+	operands_put(set, bytes);
+	if (!bytes->len) {
+		operands_free(out);
+		return NULL;
+	}
+	at = (const uint8_t *)bytes->data;
+	ck_assert_int_eq(operands_get(&at, at + bytes->len, out), 0);
+	ck_assert_ptr_eq(at, bytes->data + bytes->len);
+	return out;
+}
+
+static const struct operands_site *only_site(const struct operands *set)
+{
+	size_t nr;
+	const struct operands_site *const *site = operands_sites(set, &nr);
+
+	ck_assert_uint_eq(nr, 1);
+	return site[0];
+}
+
+static const struct {
+	enum operand_kind kind;
+	int64_t value;
+	int windows, others; /* windows with the value, and with 1 in its place */
+	int kept;            /* whether the value is; -1: not even the operand */
+} values[] = {
+	{ OPERAND_DIVISOR, 10, 4, 4, 1 },
+	{ OPERAND_DIVISOR, 10, 3, 4, 0 }, /* too few windows */
+	{ OPERAND_DIVISOR, 10, 3, 0, -1 },
+	{ OPERAND_DIVISOR, UINT32_MAX, 400, 0, 1 },
+	{ OPERAND_DIVISOR, INT64_C(1) << 32, 400, 0, 0 }, /* too large */
+	{ OPERAND_DIVISOR, -10, 400, 0, 0 },
+	{ OPERAND_SIZE, 4096, 400, 0, 1 },
+	{ OPERAND_SHIFT, 3, 400, 0, 1 },
+	{ OPERAND_MULTIPLIER, 65535, 400, 0, 1 },
+	{ OPERAND_MULTIPLIER, -65535, 400, 0, 1 },
+	{ OPERAND_MULTIPLIER, 65536, 400, 0, 0 },
+	{ OPERAND_MULTIPLICAND, KEY, 400, 0, 0 },
+	{ OPERAND_MULTIPLICAND, INT64_MIN, 400, 0, 0 },
+	{ OPERAND_COMPARED, 42, 400, 10, 1 },
+	{ OPERAND_COMPARED, KEY, 400, 10, 0 },
+	{ OPERAND_COMPARED, 42, 400, 100, -1 }, /* the jump goes both ways */
+	{ OPERAND_LOADED, 42, 400, 0, 0 },      /* never */
+	{ OPERAND_LOADED, 42, 300, 100, 0 },
+};
+
+START_TEST(only_small_values_of_enough_windows_are_stored)
+{
+	struct operands *set = operands_new(), *out;
+	struct buf bytes = { 0 };
+	bool found = false;
+
+	add(set, values[_i].kind, values[_i].value, values[_i].windows,
+	    values[_i].kind == OPERAND_COMPARED);
+	add(set, values[_i].kind, 1, values[_i].others, false);
+	out = stored(set, &bytes);
+	if (out) {
+		const struct operands_site *s = only_site(out);
+		uint64_t classes = 0;
+
+		for (uint32_t i = 0; i < s->nr; i++)
+			found |= s->value[i].value == values[_i].value;
+		for (int i = 0; i < OPERAND_NR_CLASSES; i++)
+			classes += s->class[i];
+		ck_assert_uint_eq(classes, s->known);
+		ck_assert_uint_eq(s->known, (unsigned int)(values[_i].windows +
+							   values[_i].others));
+		ck_assert_uint_eq(s->windows, s->known);
+	}
+	ck_assert_int_eq(found, values[_i].kept == 1);
+	ck_assert_int_eq(out == NULL, values[_i].kept < 0);
+	operands_free(set);
+	operands_free(out);
+	buf_fini(&bytes);
+}
+END_TEST
+
+START_TEST(frequent_values_stay_among_many_others)
+{
+	struct operands *set = operands_new(), *out;
+	const struct operands_site *s;
+	struct buf bytes = { 0 };
+	uint64_t n = 0, random = 7;
+
+	for (int i = 0; i < 4000; i++) {
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+		add(set, OPERAND_DIVISOR, i % 4 ? 10 : (int64_t)(random >> 40), 1,
+		    false);
+	}
+	out = stored(set, &bytes);
+	s = only_site(out);
+	for (uint32_t i = 0; i < s->nr; i++)
+		n += s->value[i].value == 10 ? s->value[i].n : 0;
+	ck_assert_uint_eq(n, 3000);
+	ck_assert_uint_le(s->nr, OPERANDS_KEPT);
+	ck_assert_uint_gt(s->distinct, 900);
+	ck_assert_uint_ge(s->same, 1999);
+	operands_free(set);
+	operands_free(out);
+	buf_fini(&bytes);
+}
+END_TEST
+
+START_TEST(merging_adds_up_and_then_decides)
+{
+	struct operands *a = operands_new(), *b = operands_new(), *out;
+	const uint32_t map[] = { 5 };
+	struct buf bytes = { 0 };
+
+	add(a, OPERAND_DIVISOR, 10, 2, false);
+	add(b, OPERAND_DIVISOR, 10, 2, false);
+	ck_assert_int_eq(operands_merge(a, b, map, 0), -CPI_ECORRUPT);
+	ck_assert_int_eq(operands_merge(a, b, NULL, 0), 0);
+	out = stored(a, &bytes);
+	ck_assert_int_eq(only_site(out)->value[0].value, 10);
+	ck_assert_uint_eq(only_site(out)->value[0].windows, 4);
+	operands_free(out);
+	out = operands_new();
+	ck_assert_int_eq(operands_merge(out, a, map, 1), 0);
+	ck_assert_uint_eq(only_site(out)->image, 5);
+	operands_free(a);
+	operands_free(b);
+	operands_free(out);
+	buf_fini(&bytes);
+}
+END_TEST
+
+START_TEST(a_set_of_accesses_carries_operands)
+{
+	struct accesses *set = accesses_new(4), *again = accesses_new(4);
+	const struct operand o = {
+		.offset = 8, .kind = OPERAND_DIVISOR, .known = true, .value = 10
+	};
+	struct buf blob = { 0 };
+
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(accesses_add_operands(set, &o, 1), 0);
+	ck_assert_int_eq(accesses_encode(set, &blob), 0);
+	ck_assert_uint_gt(blob.len, 0);
+	ck_assert_int_eq(accesses_decode(blob.data, blob.len, again), 0);
+	ck_assert_uint_eq(accesses_seen(again), 0);
+	ck_assert_int_eq(only_site(accesses_operands(again))->value[0].value, 10);
+	accesses_free(set);
+	accesses_free(again);
+	buf_fini(&blob);
+}
+END_TEST
+
+/* Each byte in turn has another value: what is read then keeps the invariants. */
+START_TEST(other_bytes_are_refused_or_keep_the_invariants)
+{
+	struct operands *set = operands_new();
+	struct buf bytes = { 0 };
+	uint8_t *data;
+
+	add(set, OPERAND_DIVISOR, 10, 9, false);
+	add(set, OPERAND_DIVISOR, 1000, 5, false);
+	add(set, OPERAND_COMPARED, -5, 7, true);
+	operands_put(set, &bytes);
+	data = (uint8_t *)bytes.data;
+	for (size_t i = 0; i < bytes.len; i++) {
+		for (unsigned int to = 0; to < 256; to++) {
+			struct operands *out = operands_new();
+			const uint8_t was = data[i], *at = data;
+			const struct operands_site *const *site;
+			size_t nr;
+
+			data[i] = (uint8_t)to;
+			if (!operands_get(&at, data + bytes.len, out))
+				ck_assert(at <= data + bytes.len);
+			site = operands_sites(out, &nr);
+			for (size_t k = 0; k < nr; k++) {
+				for (uint32_t v = 0; v < site[k]->nr; v++)
+					ck_assert(operands_may_keep(
+						site[k]->kind,
+						site[k]->value[v].value));
+			}
+			data[i] = was;
+			operands_free(out);
+		}
+	}
+	for (size_t cut = 0; cut < bytes.len; cut++) {
+		struct operands *out = operands_new();
+		const uint8_t *at = data;
+
+		ck_assert_int_ne(operands_get(&at, data + cut, out), 0);
+		operands_free(out);
+	}
+	operands_free(set);
+	buf_fini(&bytes);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("operands");
+	TCase *t = tcase_create("operands");
+
+	tcase_add_loop_test(t, only_small_values_of_enough_windows_are_stored, 0,
+			    (int)NR(values));
+	tcase_add_test(t, frequent_values_stay_among_many_others);
+	tcase_add_test(t, merging_adds_up_and_then_decides);
+	tcase_add_test(t, a_set_of_accesses_carries_operands);
+	tcase_add_test(t, other_bytes_are_refused_or_keep_the_invariants);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+UNIT_MAIN(make_suite)
