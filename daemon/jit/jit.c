@@ -240,13 +240,22 @@ static struct jit_process *meet_process(struct jit *j, const struct process *p)
 }
 
 /* The same, but also reads the identity of the process. NULL: not known. */
-static struct jit_process *get_process(struct jit *j, const struct process *p)
+/*
+ * Returns a process that writes a jitdump, or NULL. Such a process has mapped its dump,
+ * so nothing has to be read for all other processes.
+ */
+static struct jit_process *get_dumping(struct jit *j, const struct process *p)
 {
-	struct jit_process *jp = meet_process(j, p);
+	struct jit_process *jp;
 
-	if (jp && jp->state == OWNER_UNASKED)
+	if (!find_process(j, p) && !procmap_find_image(p, jitread_is_dump))
+		return NULL;
+	jp = meet_process(j, p);
+	if (!jp || !jp->dump_path)
+		return NULL;
+	if (jp->state == OWNER_UNASKED)
 		ask_owner(j, jp);
-	return jp && jp->state == OWNER_KNOWN ? jp : NULL;
+	return jp->state == OWNER_KNOWN ? jp : NULL;
 }
 
 bool jit_note(struct jit *j, const struct process *p)
@@ -481,9 +490,9 @@ void jit_read_noted(struct jit *j)
 
 bool jit_has_tables(struct jit *j, const struct process *p, uint64_t when_ns)
 {
-	struct jit_process *jp = get_process(j, p);
+	struct jit_process *jp = get_dumping(j, p);
 
-	return jp && jp->dump_path && is_read(j, jp, 0, when_ns) && jp->file.has_tables;
+	return jp && is_read(j, jp, 0, when_ns) && jp->file.has_tables;
 }
 
 int jit_find_tables(struct jit *j, const struct process *p, uint64_t pc,
@@ -520,9 +529,9 @@ int jit_open_tables(struct jit *j, const struct process *p, const struct jit_tab
 
 bool jit_has_code(struct jit *j, const struct process *p)
 {
-	struct jit_process *jp = get_process(j, p);
+	struct jit_process *jp = get_dumping(j, p);
 
-	if (!jp || !jp->dump_path)
+	if (!jp)
 		return false;
 	if (!jp->file.at)
 		refresh(j, jp, 0);

@@ -306,6 +306,21 @@ static int find_sample(struct jit *j, const struct process *p,
 			bias);
 }
 
+/* Without a child a question ends the test. */
+START_TEST(a_process_without_a_dump_costs_no_question)
+{
+	const struct process p = this_process();
+	struct images *im = images_new(NULL);
+	struct jit *j = jit_new(im);
+
+	ck_assert_ptr_nonnull(j);
+	ck_assert(!jit_has_code(j, &p));
+	ck_assert(!jit_has_tables(j, &p, time_mono_ns()));
+	jit_free(j);
+	images_free(im);
+}
+END_TEST
+
 START_TEST(a_sample_waits_for_a_map_that_comes_late)
 {
 	struct process p = this_process();
@@ -412,6 +427,7 @@ static Suite *make_suite(void)
 			    NR(traps));
 	tcase_add_test(tc, a_file_of_proc_is_not_read);
 	tcase_add_test(tc, another_users_file_is_not_believed);
+	tcase_add_test(tc, a_process_without_a_dump_costs_no_question);
 	tcase_add_test(tc, a_sample_waits_for_a_map_that_comes_late);
 	tcase_add_test(tc, one_function_has_one_place_wherever_it_lies);
 	tcase_add_test(tc, only_so_many_samples_wait);
