@@ -8,7 +8,7 @@
  * Without notices of new programs (newprogram.h) it reads them every ALERT_MS. With
  * notices the first wait is ALERT_MS, and each further wait is twice as long, up to
  * ALERT_MAX_MS. These later readings are needed only for new libraries of programs that
- * are already known.
+ * are already known. A library is met before the time since the notice has doubled.
  */
 #ifndef CPI_DAEMON_ALERT_H
 #define CPI_DAEMON_ALERT_H
@@ -18,7 +18,7 @@
 
 #define ALERT_NS     2000000000ull
 #define ALERT_MS     10
-#define ALERT_MAX_MS 40
+#define ALERT_MAX_MS 320
 
 /* Starts as zeros: no alert. */
 struct alert {
