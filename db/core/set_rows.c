@@ -88,14 +88,16 @@ int set_rows_read(sqlite3 *h, const struct set_kind *kind, const struct set_key 
 	return err;
 }
 
-/* Sets *sum to the sum of a row and set; the caller frees it in any case. */
-static int add_up(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
-		  void *set, const uint32_t *map, uint32_t nr_map, void **sum)
+/* Sums a row, read by the statement, and set; the caller frees *sum in any case. */
+static int add_up(sqlite3_stmt *find, const struct set_kind *kind,
+		  const struct set_key *key, void *set, const uint32_t *map,
+		  uint32_t nr_map, void **sum)
 {
+	sqlite3 *h = sqlite3_db_handle(find);
 	int err;
 
 	*sum = kind->new (key, set);
-	err = *sum ? set_rows_read(h, kind, key, *sum) : -ENOMEM;
+	err = *sum ? set_rows_read_by(find, kind, key, *sum) : -ENOMEM;
 	if (!err && kind->bound)
 		err = kind->bound(h, key, *sum);
 	if (err)
@@ -106,36 +108,81 @@ static int add_up(sqlite3 *h, const struct set_kind *kind, const struct set_key 
 	return err;
 }
 
-static int put_row(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
-		   void *set)
+/* The same with a statement for this row alone. */
+static int add_up_once(sqlite3 *h, const struct set_kind *kind,
+		       const struct set_key *key, void *set, const uint32_t *map,
+		       uint32_t nr_map, void **sum)
+{
+	sqlite3_stmt *find = NULL;
+	int err = sql_prepare(h, kind->find, &find);
+
+	*sum = NULL;
+	if (!err)
+		err = add_up(find, kind, key, set, map, nr_map, sum);
+	sqlite3_finalize(find);
+	return err;
+}
+
+static int put_row_by(sqlite3_stmt *put, const struct set_kind *kind,
+		      const struct set_key *key, void *set)
 {
 	struct buf blob = { 0 };
 	int err = kind->encode(key, set, &blob);
 
 	if (!err && blob.len)
-		err = sql_do(h, kind->put, "iiiiiiiib", key->epoch, key->image,
-			     key->target, key->stream, key->context, key->kind,
-			     kind->total(key, set),
-			     kind->kept ? kind->kept(set) : (uint64_t)0,
-			     (const void *)blob.data, blob.len);
+		err = sql_bind(put, "iiiiiiiib", key->epoch, key->image, key->target,
+			       key->stream, key->context, key->kind,
+			       kind->total(key, set),
+			       kind->kept ? kind->kept(set) : (uint64_t)0,
+			       (const void *)blob.data, blob.len);
+	if (!err && blob.len)
+		err = sql_run(put);
 	buf_fini(&blob);
 	return err;
 }
 
-int set_rows_add(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
-		 void *set, const uint32_t *map, uint32_t nr_map)
+static int put_row(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
+		   void *set)
 {
-	void *sum;
-	int err = add_up(h, kind, key, set, map, nr_map, &sum);
+	sqlite3_stmt *put = NULL;
+	int err = sql_prepare(h, kind->put, &put);
 
 	if (!err)
-		err = put_row(h, kind, key, sum);
+		err = put_row_by(put, kind, key, set);
+	sqlite3_finalize(put);
+	return err;
+}
+
+static int prepare_adder(sqlite3 *h, const struct set_kind *kind, struct set_adder *a)
+{
+	int err = a->find ? 0 : sql_prepare(h, kind->find, &a->find);
+
+	return err || a->put ? err : sql_prepare(h, kind->put, &a->put);
+}
+
+int set_adder_add(sqlite3 *h, struct set_adder *a, const struct set_kind *kind,
+		  const struct set_key *key, void *set, const uint32_t *map,
+		  uint32_t nr_map)
+{
+	void *sum = NULL;
+	int err = prepare_adder(h, kind, a);
+
+	if (!err)
+		err = add_up(a->find, kind, key, set, map, nr_map, &sum);
+	if (!err)
+		err = put_row_by(a->put, kind, key, sum);
 	if (err_is_lasting(err))
 		log_err("db: %s: epoch %" PRId64 " takes no more %s: begin a new epoch "
 			"to go on",
 			sqlite3_db_filename(h, "main"), key->epoch, kind->name);
 	kind->free(sum);
 	return err;
+}
+
+void set_adder_fini(struct set_adder *a)
+{
+	sqlite3_finalize(a->find);
+	sqlite3_finalize(a->put);
 }
 
 struct listed_row {
@@ -233,7 +280,7 @@ static int add_up_moved(sqlite3 *h, const struct set_kind *kind,
 	if (!err && kind->numbers_images)
 		err = image_numbers_move(h, from->epoch, to->epoch, &im);
 	if (!err)
-		err = add_up(h, kind, to, set, im.map, im.nr, sum);
+		err = add_up_once(h, kind, to, set, im.map, im.nr, sum);
 	image_numbers_fini(&im);
 	kind->free(set);
 	return err;

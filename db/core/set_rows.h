@@ -94,13 +94,23 @@ int set_rows_read_by(sqlite3_stmt *find, const struct set_kind *kind,
 		     const struct set_key *key, void *set);
 
 /*
+ * The statements that read and write rows of a kind, for many rows. Begins as zeros;
+ * the first set_adder_add() prepares them. All calls have the same kind.
+ */
+struct set_adder {
+	sqlite3_stmt *find, *put;
+};
+
+/*
  * In a write transaction: adds set to a row, which may be new. Image i of the set is
  * map[i] in the epoch. set does not change, so a failed transaction can be tried again.
  * Returns as set_rows_read(), or -EOVERFLOW or -CPI_ELIMIT if the sum does not fit in a
  * row (logged).
  */
-int set_rows_add(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
-		 void *set, const uint32_t *map, uint32_t nr_map);
+int set_adder_add(sqlite3 *h, struct set_adder *a, const struct set_kind *kind,
+		  const struct set_key *key, void *set, const uint32_t *map,
+		  uint32_t nr_map);
+void set_adder_fini(struct set_adder *a);
 
 /*
  * In a slice: moves rows of epoch last->epoch, and their part of the tally, to the

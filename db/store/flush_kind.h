@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/hmap.h"
+#include "db/core/set_rows.h"
 #include "db/profile/flush.h"
 
 /* The state of merging a flush into an epoch. */
@@ -23,7 +24,8 @@ struct merge {
 	const struct flush *f;
 	struct hmap images; /* ids of images, found so far */
 	sqlite3_stmt *image_search;
-	uint64_t nr_stored; /* stored samples of all streams */
+	struct set_adder adder[NR_SET_KINDS]; /* of set_kinds[] */
+	uint64_t nr_stored;                   /* stored samples of all streams */
 };
 
 /* The part of a flush that belongs to one kind. */

@@ -247,6 +247,8 @@ static void merge_fini(struct merge *m)
 		free(container_of(n, struct merged_image, node));
 	}
 	hmap_fini(&m->images);
+	for (size_t i = 0; i < NR_SET_KINDS; i++)
+		set_adder_fini(&m->adder[i]);
 	sqlite3_finalize(m->image_search);
 }
 

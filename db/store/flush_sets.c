@@ -31,6 +31,18 @@ static int find_image(struct merge *m, const struct image_desc *desc, int64_t *i
 	return desc ? merge_image_id(m, desc, id) : 0;
 }
 
+/* Adds a set to its row, with the kind's statements. */
+static int add_set(struct merge *m, const struct set_kind *kind,
+		   const struct set_key *key, void *set, const uint32_t *map,
+		   uint32_t nr_map)
+{
+	size_t i = 0;
+
+	while (set_kinds[i] != kind)
+		i++;
+	return set_adder_add(m->h, &m->adder[i], kind, key, set, map, nr_map);
+}
+
 int merge_edges(struct merge *m, const struct flush_part *part,
 		const struct flush_edges *edges, size_t nr)
 {
@@ -46,7 +58,7 @@ int merge_edges(struct merge *m, const struct flush_part *part,
 		if (!err)
 			err = find_image(m, e->target, &key.target);
 		if (!err)
-			err = set_rows_add(m->h, &edge_set, &key, e->edges, NULL, 0);
+			err = add_set(m, &edge_set, &key, e->edges, NULL, 0);
 	}
 	return err;
 }
@@ -94,8 +106,8 @@ static int merge_stacks(struct merge *m, const struct flush_part *part)
 
 		err = find_row(m, part->id[t->stream], t->context, &key);
 		if (!err)
-			err = set_rows_add(m->h, &stack_set, &key, (void *)t->tree,
-					   part->map, part->nr_images);
+			err = add_set(m, &stack_set, &key, (void *)t->tree, part->map,
+				      part->nr_images);
 	}
 	return err;
 }
@@ -149,11 +161,11 @@ static int merge_windows(struct merge *m, const struct flush_part *part)
 		if (!err)
 			err = find_image(m, s->image, &key.image);
 		if (!err)
-			err = set_rows_add(m->h, &window_set, &key, s->windows,
-					   part->map, part->nr_images);
+			err = add_set(m, &window_set, &key, s->windows, part->map,
+				      part->nr_images);
 		if (!err && s->accesses)
-			err = set_rows_add(m->h, &access_set, &key, s->accesses,
-					   part->map, part->nr_images);
+			err = add_set(m, &access_set, &key, s->accesses, part->map,
+				      part->nr_images);
 	}
 	return err ? err : merge_edges(m, part, w->edges, w->nr_edges);
 }
