@@ -194,6 +194,8 @@ static int refuse_read(const struct db *db, int err)
 		return refuse(db->path, err,
 			      "its -wal and -shm files are missing or not yours: "
 			      "let its owner read it once (cpi status)");
+	case -EAGAIN: /* db_read_check() has logged it */
+		return err;
 	}
 	return refuse(db->path, err, sqlite3_errmsg(db->handle));
 }
@@ -239,6 +241,15 @@ static int open_file(struct db *db, const char *name, int flags, int *steps)
 	return 0;
 }
 
+/*
+ * Returns err, or -EAGAIN (logged) if the error may come from a file that was read
+ * without locks while it was written.
+ */
+static int written_meanwhile(const struct db *db, int err)
+{
+	return err && err != -EAGAIN && db_read_check(db) == -EAGAIN ? -EAGAIN : err;
+}
+
 /* Opens the file again, without its -wal and -shm files, if it has all content. */
 static int open_unlocked(struct db *db, int flags, int *steps)
 {
@@ -256,7 +267,9 @@ static int open_unlocked(struct db *db, int flags, int *steps)
 		err = open_file(db, uri.data, flags, steps);
 	}
 	buf_fini(&uri);
-	return err ? err : first_read(db);
+	if (!err)
+		err = written_meanwhile(db, first_read(db));
+	return err;
 }
 
 /* Opens the SQLite handle. The path is absolute, so it is never a URI. */
@@ -361,7 +374,9 @@ static int open_checked(struct db *db, enum db_mode mode)
 		err = check_schema(db, mode, &version);
 	if (db->handle)
 		sqlite3_progress_handler(db->handle, 0, NULL, NULL);
-	return err ? err : set_up(db, mode, version);
+	if (!err)
+		err = set_up(db, mode, version);
+	return written_meanwhile(db, err);
 }
 
 /*

@@ -34,8 +34,9 @@ enum db_mode {
 /*
  * Opens path. All modes except those to read migrate an older schema. A schema that CPI
  * did not make is refused as damaged, because queries would execute code in it. Returns
- * 0, -errno, -CPI_EFORMAT (not a CPI database), -CPI_EVERSION, -CPI_ECORRUPT, or
- * -CPI_EINUSE if another collector has claimed it (all logged).
+ * 0, -errno, -CPI_EFORMAT (not a CPI database), -CPI_EVERSION, -CPI_ECORRUPT, -EAGAIN
+ * if it was written while DB_READ_CHECKED opened it without locks, or -CPI_EINUSE if
+ * another collector has claimed it (all logged).
  */
 int db_open(const char *path, enum db_mode mode, struct db **out);
 void db_close(struct db *db); /* accepts NULL */

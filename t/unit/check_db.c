@@ -542,6 +542,70 @@ START_TEST(a_reader_notices_a_writer_without_locks)
 }
 END_TEST
 
+/* A writer comes after the file's times were noted, and before it is read. */
+static void (*write_meanwhile)(const char *path);
+
+int __real_unlocked_note(const char *path, struct stat *noted);
+int __wrap_unlocked_note(const char *path, struct stat *noted);
+
+int __wrap_unlocked_note(const char *path, struct stat *noted)
+{
+	int err = __real_unlocked_note(path, noted);
+
+	if (!err && write_meanwhile)
+		write_meanwhile(path);
+	return err;
+}
+
+/* The beginning of the file: half of a page is new. */
+static void write_half(const char *path)
+{
+	FILE *f = fopen(path, "r+");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fseek(f, 100, SEEK_SET), 0);
+	for (int i = 0; i < 400; i++)
+		ck_assert_int_ne(fputc(0xa5, f), EOF);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* No page is torn, but the tables are no longer ours; by the file's owner. */
+static void write_tables(const char *path)
+{
+	const uid_t user = geteuid();
+	sqlite3 *h;
+	char *dir = strdup(path);
+
+	*strrchr(dir, '/') = '\0';
+	ck_assert_int_eq(seteuid(getuid()), 0);
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	ck_assert_int_eq(sqlite3_open(path, &h), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(h, "CREATE TABLE later (n)", NULL, NULL, NULL),
+			 SQLITE_OK);
+	sqlite3_close(h); /* and the files beside it are gone */
+	ck_assert_int_eq(chmod(dir, 0555), 0);
+	ck_assert_int_eq(seteuid(user), 0);
+	free(dir);
+}
+
+static void (*const writers[])(const char *path) = { write_half, write_tables };
+
+START_TEST(a_database_that_is_written_while_it_is_opened_is_not_called_damaged)
+{
+	struct dbtest t;
+	struct db *db;
+
+	make_closed_folder(&t, false);
+	ck_assert_int_eq(chmod(t.path, 0666), 0);
+	write_meanwhile = writers[_i];
+	ck_assert_int_eq(open_as_other(&t, DB_READ_CHECKED, &db), -EAGAIN);
+	write_meanwhile = NULL; /* now it is damaged */
+	ck_assert_int_eq(open_as_other(&t, DB_READ_CHECKED, &db), -CPI_ECORRUPT);
+	ck_assert_int_eq(chmod(t.dir, 0755), 0);
+	dbtest_fini(&t);
+}
+END_TEST
+
 START_TEST(a_database_with_a_wal_is_not_read_without_locks)
 {
 	struct dbtest t;
@@ -1076,6 +1140,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_second_file_that_is_claimed_is_refused_without_a_search);
 	tcase_add_test(tc, a_database_that_is_closed_whole_is_one_file);
 	tcase_add_test(tc, a_reader_notices_a_writer_without_locks);
+	tcase_add_loop_test(
+		tc, a_database_that_is_written_while_it_is_opened_is_not_called_damaged,
+		0, NR(writers));
 	tcase_add_test(tc, a_database_with_a_wal_is_not_read_without_locks);
 	tcase_add_test(tc, closing_an_unused_database_deletes_only_what_it_created);
 	tcase_add_test(tc, an_unused_database_that_another_process_has_open_stays);

@@ -237,7 +237,8 @@ t_unit_check_bpf_table_LDADD = $(COLLECT_LDADD)
 t_unit_check_store_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_store_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_CFLAGS = $(DB_UNIT_CFLAGS)
-t_unit_check_db_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=lockholder_find,--wrap=lockholder_name
+t_unit_check_db_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=lockholder_find,--wrap=lockholder_name \
+	-Wl,--wrap=unlocked_note
 t_unit_check_db_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_faults_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
