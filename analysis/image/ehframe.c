@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "analysis/image/cursor.h"
+#include "base/err.h"
 #include "base/grow.h"
 
 #define MAX_FDES         (1u << 22)
@@ -198,22 +199,26 @@ static int read_entries(struct ehframe_reader *r)
 	return err;
 }
 
-/* Without section headers: .eh_frame_hdr has a segment, and knows the address. */
-static bool find_through_header(const struct elffile *f, const GElf_Phdr *hdr,
-				struct elfrange *found)
+/*
+ * Without section headers: .eh_frame_hdr has a segment, and knows the address. Returns
+ * 1, 0 if it does not, or -errno if the file cannot be read.
+ */
+static int find_through_header(const struct elffile *f, const GElf_Phdr *hdr,
+			       struct elfrange *found)
 {
 	uint8_t bytes[12];
 	struct cursor c = cursor_of(f, bytes, sizeof(bytes));
 	uint64_t address = hdr->p_vaddr + 4;
-	int encoding;
+	int err = elffile_read(f, hdr->p_offset, bytes, sizeof(bytes)), encoding;
 
-	if (elffile_read(f, hdr->p_offset, bytes, sizeof(bytes)) ||
-	    cursor_number(&c, 1) != 1)
-		return false;
+	if (err)
+		return err == -CPI_ETRUNCATED ? 0 : err;
+	if (cursor_number(&c, 1) != 1)
+		return 0;
 	encoding = (int)cursor_number(&c, 1);
 	cursor_take(&c, 2); /* encodings of the table, which is not needed */
 	if ((encoding & 0xf0) != DW_EH_PE_pcrel)
-		return false;
+		return 0;
 	address += cursor_encoded(&c, encoding);
 	for (size_t i = 0; !c.bad && i < f->nr_segments; i++) {
 		const struct elfrange *r = &f->segment[i];
@@ -223,13 +228,16 @@ static bool find_through_header(const struct elffile *f, const GElf_Phdr *hdr,
 			continue;
 		*found = (struct elfrange){ address, r->offset + skip, r->size - skip,
 					    false };
-		return true;
+		return 1;
 	}
-	return false;
+	return 0;
 }
 
-/* Where the descriptions are; it may be more than them, for they end themselves. */
-static bool find_descriptions(const struct elffile *f, struct elfrange *found)
+/*
+ * Where the descriptions are; it may be more than them, for they end themselves.
+ * Returns 1, 0 if there are none, or -errno.
+ */
+static int find_descriptions(const struct elffile *f, struct elfrange *found)
 {
 	GElf_Shdr shdr;
 	GElf_Phdr phdr;
@@ -238,34 +246,35 @@ static bool find_descriptions(const struct elffile *f, struct elfrange *found)
 	if (elffile_section(f, ".eh_frame", &shdr) && shdr.sh_type != SHT_NOBITS) {
 		*found = (struct elfrange){ shdr.sh_addr, shdr.sh_offset, shdr.sh_size,
 					    false };
-		return true;
+		return 1;
 	}
 	if (elf_getphdrnum(f->elf, &nr) < 0)
-		return false;
+		return 0;
 	for (size_t i = 0; i < nr; i++)
 		if (gelf_getphdr(f->elf, (int)i, &phdr) &&
 		    phdr.p_type == PT_GNU_EH_FRAME)
 			return find_through_header(f, &phdr, found);
-	return false;
+	return 0;
 }
 
 /* Fills r, whose lists and bytes are the caller's to free. */
 static int load_descriptions(const struct elffile *f, struct ehframe_reader *r)
 {
-	struct elfrange where;
+	struct elfrange where = { 0 };
 	uint8_t *bytes;
+	int err = find_descriptions(f, &where);
 
-	if (!find_descriptions(f, &where) || where.size > MAX_BYTES ||
-	    where.offset > f->size)
-		return 0;
+	if (err <= 0 || where.size > MAX_BYTES || where.offset > f->size)
+		return err < 0 ? err : 0;
 	if (where.size > f->size - where.offset)
 		where.size = f->size - where.offset;
 	bytes = malloc(where.size + 1);
 	if (!bytes)
 		return -ENOMEM;
 	r->begin = bytes;
-	if (elffile_read(f, where.offset, bytes, where.size))
-		return 0;
+	err = elffile_read(f, where.offset, bytes, where.size);
+	if (err)
+		return err;
 	r->address = where.address;
 	r->section = cursor_of(f, bytes, where.size);
 	return read_entries(r);

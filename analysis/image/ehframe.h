@@ -13,7 +13,8 @@
 
 /*
  * Finds the link-time addresses of the code that f's frame descriptions cover. Damage
- * ends the list or leaves a gap in it. *out starts empty. Returns 0 or -ENOMEM.
+ * ends the list or leaves a gap in it. *out starts empty. Returns 0, -ENOMEM, or
+ * another -errno if the file cannot be read.
  */
 int ehframe_load(const struct elffile *f, struct cover *out);
 
@@ -23,8 +24,8 @@ struct ehframe_lsda {
 };
 
 /*
- * Finds the tables of all functions that have one; the caller frees *out. Returns 0 or
- * -ENOMEM.
+ * Finds the tables of all functions that have one; the caller frees *out. Returns as
+ * ehframe_load().
  */
 int ehframe_load_lsdas(const struct elffile *f, struct ehframe_lsda **out, size_t *nr);
 
@@ -42,7 +43,7 @@ struct ehframe {
 	size_t nr;
 };
 
-/* nr is 0 if there are none. Returns 0 or -ENOMEM. */
+/* nr is 0 if there are none. Returns as ehframe_load(). */
 int ehframe_read(const struct elffile *f, struct ehframe *out);
 void ehframe_fini(struct ehframe *e);
 

@@ -11,7 +11,8 @@
 /*
  * Fills the empty t from the symbol tables of all files, main's PLT and, for code that
  * neither covers, frame descriptions. The other files are debug files of main (NULL:
- * there are none); all must stay open as long as t. Returns 0 or -ENOMEM.
+ * there are none); all must stay open as long as t. Returns 0, -ENOMEM, or
+ * another -errno if a file cannot be read.
  */
 int elfsyms_load(struct elffile *main, struct elffile *const *others, size_t nr_others,
 		 struct symtab *t);

@@ -220,8 +220,8 @@ int image_read(struct image *im, uint64_t offset, void *out, size_t size);
 
 /*
  * The offsets in [start, end) where unwinding enters: catch clauses and clean-ups, from
- * the exception tables, ascending. The array belongs to the image. Returns 0 or
- * -ENOMEM.
+ * the exception tables, ascending. The array belongs to the image. Returns 0, -ENOMEM,
+ * or another -errno if the file cannot be read.
  */
 int image_landing_pads(struct image *im, uint64_t start, uint64_t end,
 		       const uint64_t **out, size_t *nr);

@@ -77,15 +77,20 @@ static int read_sites(struct lsda_loader *l, struct cursor *c, uint64_t base,
 	return err;
 }
 
-/* As much as there is of size bytes at an address. */
-static size_t read_some(const struct elffile *f, uint64_t offset, uint8_t *out,
-			size_t size)
+/* Reads as much as there is of size bytes at offset, for c. Returns 0 or -errno. */
+static int read_some(const struct elffile *f, uint64_t offset, uint8_t *out,
+		     size_t size, struct cursor *c)
 {
+	int err;
+
 	if (offset >= f->size)
-		return 0;
-	if (size > f->size - offset)
+		size = 0;
+	else if (size > f->size - offset)
 		size = f->size - offset;
-	return elffile_read(f, offset, out, size) ? 0 : size;
+	err = size ? elffile_read(f, offset, out, size) : 0;
+	if (!err)
+		*c = cursor_of(f, out, size);
+	return err;
 }
 
 static int read_lsda(struct lsda_loader *l, const struct ehframe_lsda *lsda)
@@ -97,15 +102,18 @@ static int read_lsda(struct lsda_loader *l, const struct ehframe_lsda *lsda)
 
 	if (!elffile_offset_of(l->f, lsda->address, &offset))
 		return 0;
-	c = cursor_of(l->f, header, read_some(l->f, offset, header, sizeof(header)));
+	err = read_some(l->f, offset, header, sizeof(header), &c);
+	if (err)
+		return err;
 	if (!read_header(&c, &base, &encoding, &size))
 		return 0;
 	offset += (uint64_t)(c.at - header);
 	sites = malloc(size + 1);
 	if (!sites)
 		return -ENOMEM;
-	c = cursor_of(l->f, sites, read_some(l->f, offset, sites, size));
-	err = read_sites(l, &c, base, encoding);
+	err = read_some(l->f, offset, sites, size, &c);
+	if (!err)
+		err = read_sites(l, &c, base, encoding);
 	free(sites);
 	return err;
 }

@@ -16,7 +16,10 @@ struct landing_pads {
 /* Makes them ascend, each once. */
 void landing_pads_sort(struct landing_pads *p);
 
-/* Damaged tables give fewer pads. Returns 0, or -ENOMEM with *out untouched. */
+/*
+ * Damaged tables give fewer pads. Returns 0, or -ENOMEM, or
+ * another -errno if the file cannot be read, with *out untouched.
+ */
 int lsda_load(const struct elffile *f, struct landing_pads *out);
 
 #endif

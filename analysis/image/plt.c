@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "analysis/image/plt.h"
+#include "base/err.h"
 #include "base/grow.h"
 
 #include <errno.h>
@@ -310,7 +311,7 @@ static int load_stubs(struct plt *p, const GElf_Shdr *shdr)
 {
 	struct plt_code c = { .size = shdr->sh_size, .address = shdr->sh_addr };
 	uint8_t *bytes;
-	int err = 0;
+	int err;
 
 	if (!shdr->sh_size || shdr->sh_size > MAX_PLT_BYTES ||
 	    shdr->sh_type == SHT_NOBITS || !elffile_text_at(p->f, shdr->sh_addr))
@@ -318,7 +319,8 @@ static int load_stubs(struct plt *p, const GElf_Shdr *shdr)
 	bytes = malloc(shdr->sh_size);
 	if (!bytes)
 		return -ENOMEM;
-	if (elffile_read(p->f, shdr->sh_offset, bytes, shdr->sh_size))
+	err = elffile_read(p->f, shdr->sh_offset, bytes, shdr->sh_size);
+	if (err)
 		goto out;
 	if (!p->slot)
 		err = load_slots(p);
@@ -333,7 +335,7 @@ static int load_stubs(struct plt *p, const GElf_Shdr *shdr)
 	}
 out:
 	free(bytes);
-	return err;
+	return err == -CPI_ETRUNCATED ? 0 : err; /* damaged: no stubs */
 }
 
 int plt_load(struct elffile *f, struct symtab *t)

@@ -32,6 +32,70 @@ static void try(const void *bytes, size_t size)
 	image_close(im);
 }
 
+/* The read of this number fails; 0: none. */
+static int fail_at, nr_reads;
+
+int __real_file_pread(int fd, void *data, size_t size, off_t off);
+int __wrap_file_pread(int fd, void *data, size_t size, off_t off);
+
+int __wrap_file_pread(int fd, void *data, size_t size, off_t off)
+{
+	return ++nr_reads == fail_at ? -EIO : __real_file_pread(fd, data, size, off);
+}
+
+/* The names and places of all procedures, and all landing pads. */
+static struct buf said_by(struct image *im)
+{
+	struct buf b = { 0 };
+	const struct symbol *const *s;
+	const uint64_t *pads = NULL;
+	size_t nr;
+	int err;
+
+	s = image_symbols(im, &nr);
+	for (size_t i = 0; i < nr; i++)
+		buf_printf(&b, "%s %llx %llx\n", s[i]->name,
+			   (unsigned long long)s[i]->start,
+			   (unsigned long long)s[i]->end);
+	err = image_landing_pads(im, 0, UINT64_MAX, &pads, &nr);
+	if (err)
+		buf_fini(&b);
+	for (size_t i = 0; !err && i < nr; i++)
+		buf_printf(&b, "%llx\n", (unsigned long long)pads[i]);
+	return b;
+}
+
+START_TEST(a_read_that_fails_is_an_error_and_no_gap)
+{
+	struct image_desc desc = { .kind = IMAGE_FILE, .name = fixture(victims[_i]) };
+	struct image *im = fixture_open(victims[_i]);
+	struct buf want = said_by(im), got;
+	int nr_failed = 0;
+
+	image_close(im);
+	ck_assert(want.len || strstr(victims[_i], ".debug")); /* which has no code */
+	for (fail_at = 1; fail_at < 1000; fail_at++) {
+		nr_reads = 0;
+		if (!image_open(&desc, NULL, &im)) {
+			got = said_by(im);
+			if (got.len)
+				ck_assert_str_eq(buf_str(&got), buf_str(&want));
+			nr_failed += !got.len;
+			buf_fini(&got);
+			image_close(im);
+		} else {
+			nr_failed++;
+		}
+		if (nr_reads < fail_at)
+			break;
+	}
+	ck_assert_int_lt(fail_at, 1000);
+	ck_assert_int_gt(nr_failed, 0);
+	fail_at = 0;
+	buf_fini(&want);
+}
+END_TEST
+
 START_TEST(files_cut_anywhere_do_no_harm)
 {
 	struct buf b = fixture_bytes(victims[_i]);
@@ -259,6 +323,8 @@ static Suite *hostile_suite(void)
 	TCase *tc = tcase_create("hostile");
 
 	tcase_set_timeout(tc, 600);
+	tcase_add_loop_test(tc, a_read_that_fails_is_an_error_and_no_gap, 0,
+			    NR(victims));
 	tcase_add_loop_test(tc, files_cut_anywhere_do_no_harm, 0, NR(victims));
 	tcase_add_loop_test(tc, random_damage_does_no_harm, 0, NR(victims));
 	tcase_add_loop_test(tc, headers_that_lie_do_no_harm, 0, NR(victims));

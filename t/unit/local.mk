@@ -296,6 +296,7 @@ t_unit_check_seen_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_symtab_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
+t_unit_check_image_hostile_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_pread
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
 UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob \
