@@ -26,12 +26,12 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) $(DB_LONG_UNIT) t/0116-cli-record-process.t \
 	t/0395-dwarf-jit.t t/0396-capture-kernel.t t/0397-windows-truth.t \
 	t/0398-windows-stepped.t t/0403-bench-overhead.t t/0407-hostile-syscalls.t \
 	t/0409-hostile-roots.t \
-	t/0410-hostile-waits.t t/0602-hook-announcements.t t/0605-hook-oracle.t \
+	t/0410-hostile-waits.t t/0413-collect-months.t t/0602-hook-announcements.t t/0605-hook-oracle.t \
 	$(WEB_LONG_TESTS) $(FLEET_LONG_TESTS)
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 
 # check runs these before the others, so that no CPU waits at the end for the longest.
-SLOW_TESTS = t/0322-cfg-callgrind.t t/0750-web-page.t t/0752-web-page-rest.t t/0410-hostile-waits.t \
+SLOW_TESTS = t/0322-cfg-callgrind.t t/0413-collect-months.t t/0750-web-page.t t/0752-web-page-rest.t t/0410-hostile-waits.t \
 	t/0398-windows-stepped.t t/0347-windows-jit.t t/0372-bpf-ticks-outcomes.t \
 	t/0214-cpid-locked.t t/0366-bpf-killed.t t/0393-collect-dwarf.t t/0409-hostile-roots.t \
 	t/0388-hostile-stalling.t t/0107-cli-record.t t/unit/check_image_hostile \
@@ -256,7 +256,9 @@ IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0379-hostile-maps.t t/0388-hostile-stalling.t t/0389-hostile-neighbour.t \
 	t/0391-collect-contexts.t t/0411-collect-threads.t t/0407-hostile-syscalls.t \
 	t/0396-capture-kernel.t
-EXTRA_DIST += t/inject t/rights_check.py t/syscalls_check
+EXTRA_DIST += t/inject t/inject.txt t/rights_check.py t/syscalls_check
+# Tests of tests.
+EXTRA_DIST += t/coverage t/mutate t/mutants.txt t/uncovered.txt t/unit_link.py
 check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/elf_crafted.py t/kernel_calls.py t/programs/Jit.java t/programs/jit.js t/programs/jit_stacks.js
 CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t
@@ -272,7 +274,7 @@ LONG_TESTS += $(IMAGE_TESTS)
 
 # Processes and file systems that do not answer.
 HOSTILE_TESTS = t/0408-hostile-locks.t t/0409-hostile-roots.t t/0410-hostile-waits.t \
-	t/0412-hostile-faults.t
+	t/0412-hostile-faults.t t/0413-collect-months.t
 dist_check_SCRIPTS += $(HOSTILE_TESTS)
 LONG_TESTS += $(HOSTILE_TESTS)
 check_PROGRAMS += t/programs/lock_holder t/programs/waits

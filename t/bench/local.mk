@@ -126,3 +126,9 @@ bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
 	@echo 'The loader hook: $(srcdir)/t/bench/hook'
 	@echo 'What is unknown: $(srcdir)/t/bench/what_ran'
 	@echo 'See $(srcdir)/t/bench/README.md.'
+
+# Months of the daemon's core with a stepped clock.
+check_PROGRAMS += t/bench/months
+t_bench_months_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+t_bench_months_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=time_mono_ns
+t_bench_months_LDADD = $(COLLECT_LDADD)
