@@ -231,6 +231,74 @@ START_TEST(nothing_is_taken_from_an_idle_machine)
 }
 END_TEST
 
+/* Every state of two buffers, against what seal.h says of cpi_seal_take(). */
+START_TEST(a_buffer_is_taken_if_it_has_entries_and_may_be_taken)
+{
+	static const uint32_t nrs[] = { 0, 1, OVERFLOW - 1, OVERFLOW };
+	const unsigned int active = _i & 1, idle = active ^ 1;
+	const int swap = _i >> 1 & 1;
+	const uint32_t in_idle = nrs[_i >> 2 & 3], in_active = nrs[_i >> 4 & 3];
+	unsigned int which, want_active = active, want_which = idle;
+	uint32_t want = in_idle;
+
+	machine_init(1, 0);
+	m.t.active = active;
+	m.t.overflow[idle].nr = in_idle;
+	m.t.overflow[active].nr = in_active;
+	if (!in_idle && (swap || in_active == OVERFLOW)) {
+		want = in_active;
+		want_which = active;
+		want_active = idle;
+	}
+	ck_assert_uint_eq(cpi_seal_take(&m.t, swap, &which), want);
+	if (want) { /* what is taken looks full */
+		ck_assert_uint_eq(which, want_which);
+		ck_assert_uint_eq(m.t.overflow[which].nr, OVERFLOW);
+	}
+	if (!want || want_which == idle)
+		ck_assert_uint_eq(m.t.overflow[active].nr, in_active);
+	if (!want || want_which == active)
+		ck_assert_uint_eq(m.t.overflow[idle].nr, 0);
+	ck_assert_uint_eq(m.t.active, want_active);
+}
+END_TEST
+
+/* Slots with holes, and every size of the output. */
+START_TEST(a_sweep_moves_whole_buckets_that_fit)
+{
+	uint64_t seed = unit_seed(), state = seed | 1;
+	struct cpi_entry out[CPI_TABLE_WAYS * BUCKETS], want[NR(out)];
+
+	for (int round = 0; round < 500; round++) {
+		const uint32_t cap = unit_random(&state) % (NR(out) + 1);
+		uint32_t bucket = unit_random(&state) % BUCKETS, first = bucket, nr;
+
+		machine_init(seed + round, 0);
+		for (int b = 0; b < BUCKETS; b++)
+			for (uint64_t w = 0; w < CPI_TABLE_WAYS; w++)
+				m.buckets[b].way[w] = (struct cpi_entry){
+					unit_random(&state),
+					unit_random(&state) % 2 << CPI_COUNT_SHIFT | w
+				};
+		nr = 0;
+		for (uint32_t b = first; b < BUCKETS && nr + CPI_TABLE_WAYS <= cap; b++)
+			for (int w = 0; w < CPI_TABLE_WAYS; w++)
+				if (cpi_entry_count(&m.buckets[b].way[w]))
+					want[nr++] = m.buckets[b].way[w];
+		ck_assert_msg(cpi_seal_sweep(&m.t, &bucket, out, cap) == nr,
+			      "seed %llu, round %d", (unsigned long long)seed, round);
+		ck_assert_mem_eq(out, want, nr * sizeof(*out));
+		for (uint32_t b = 0; b < BUCKETS; b++)
+			for (int w = 0; w < CPI_TABLE_WAYS; w++)
+				if (b >= first && b < bucket)
+					ck_assert_uint_eq(cpi_entry_count(
+								  &m.buckets[b].way[w]),
+							  0);
+		ck_assert(bucket == BUCKETS || nr + CPI_TABLE_WAYS > cap);
+	}
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("seal");
@@ -243,6 +311,9 @@ static Suite *suite(void)
 	tcase_add_test(t, a_sweep_without_a_handler_leaves_nothing_behind);
 	tcase_add_test(t, the_active_buffer_may_be_drained_when_both_are_full);
 	tcase_add_test(t, nothing_is_taken_from_an_idle_machine);
+	tcase_add_loop_test(t, a_buffer_is_taken_if_it_has_entries_and_may_be_taken, 0,
+			    64);
+	tcase_add_test(t, a_sweep_moves_whole_buckets_that_fit);
 	suite_add_tcase(s, t);
 	return s;
 }
