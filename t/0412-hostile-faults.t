@@ -26,7 +26,7 @@ sqlite3 known.db "VACUUM INTO 'start/known.db'" && cp start/known.db start/other
 # survives COMMAND...: no failure makes it lie, hang, crash or lose.
 survives()
 {
-	"$srcdir/t/inject" start "${EVERY:-3}" cpi "$@" >wrong.txt 2>&1
+	"$srcdir/t/inject" start "${EVERY:-2}" cpi "$@" >wrong.txt 2>&1
 	sed 's/^/# /' wrong.txt
 	like "$(tail -n 1 wrong.txt)" '^[1-9][0-9]* runs, [1-9][0-9]* failed, wrong 0$' \
 		"cpi $*: says what failed, or answers as without the failure"
