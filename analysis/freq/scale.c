@@ -52,7 +52,6 @@ struct scale_unit {
 	double time;     /* cycles */
 	double samples;
 	double slots; /* cycles at least, all chains hidden */
-	double apart; /* those of blocks without calls */
 	double chain; /* the longest one */
 	int blocks;   /* executed ones */
 	double usual; /* cycles with nothing to wait for */
@@ -284,7 +283,6 @@ static void add_costs(struct scale_run *s, int b)
 	if (!costs || !is_amount(n))
 		return;
 	u->slots += n * costs->issue[b];
-	u->apart += costs->calls[b] ? 0 : n * costs->issue[b];
 	if (!costs->calls[b] && s->unit_of[b])
 		u->chain = fmax(u->chain, n * costs->best[b]);
 	u->blocks++;
@@ -326,11 +324,7 @@ static void doubt(double *density, double high, double sd)
 	}
 }
 
-/*
- * I1: the time of a unit bounds its executions from both sides. Of blocks with calls,
- * that holds from one side only: their instructions may pass while the samples are the
- * callee's.
- */
+/* I1: the time of a unit bounds its executions from both sides. */
 static int bound_unit(struct scale_run *s, struct scale_unit *u)
 {
 	const double best = fmax(u->slots, u->chain);
@@ -346,13 +340,9 @@ static int bound_unit(struct scale_run *s, struct scale_unit *u)
 		usual = sqrt(usual * best);
 	if (isfinite(u->worst))
 		low = log(u->time / fmax(u->worst, usual));
-	if (u->apart < u->slots / 2)
-		add_range(costs, low, log(u->time / u->apart), sd);
-	else
-		add_costs_density(costs, low, log(u->time / usual), log(u->time / best),
-				  sd);
+	add_costs_density(costs, low, log(u->time / usual), log(u->time / best), sd);
 	if (u->measured)
-		doubt(costs, log(u->time / u->apart), sd);
+		doubt(costs, log(u->time / u->slots), sd);
 	add_density(u->density, costs, 1);
 	u->evident = true;
 	return 0;
@@ -479,7 +469,7 @@ static void bound_class(const struct scale_run *s, const struct scale_unit *u,
 		s->in->costs ? s->in->block[c->block] * s->in->costs->issue[c->block]
 			     : 0;
 
-	if (is_amount(slots) && is_amount(u->time) && !s->in->costs->calls[c->block])
+	if (is_amount(slots) && is_amount(u->time))
 		add_range(c->density, SCALE_FROM - OPEN, log(u->time / slots),
 			  sqrt(EDGE * EDGE + 1 / (u->samples + 1)));
 }

@@ -481,21 +481,6 @@ START_TEST(what_was_measured_may_be_slower_than_the_schedule)
 }
 END_TEST
 
-/* The instructions of a loop that calls may pass while the samples are the callee's. */
-START_TEST(slots_of_a_call_bound_nothing)
-{
-	struct nest n;
-
-	make_scheduled(&n);
-	for (int b = 0; b < 4; b++)
-		n.m.calls[b] = true;
-	say(&n, 8e8);
-	solve(&n.m, 2);
-	ck_assert_double_eq_tol(n.m.scale->block[2].likely, 8, 0.5);
-	arena_fini(&n.m.arena);
-}
-END_TEST
-
 /* The schedule says eight cycles, the slots are of one; it was measured at four. */
 START_TEST(a_schedule_may_be_wrong_but_not_the_slots)
 {
@@ -530,7 +515,6 @@ static Suite *scale_suite(void)
 	tcase_add_loop_test(t, time_is_of_the_loop_with_both_places, 0, NR(around));
 	tcase_add_test(t, a_schedule_may_be_wrong_but_not_the_slots);
 	tcase_add_test(t, what_was_measured_may_be_slower_than_the_schedule);
-	tcase_add_test(t, slots_of_a_call_bound_nothing);
 	suite_add_tcase(s, t);
 	return s;
 }
