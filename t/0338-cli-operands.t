@@ -17,7 +17,7 @@ key=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 cpi record -v -w 499 --values -o t.db -- ./operands 2500 "$key" 2>err ||
 	skip_all "$(tail -n 1 err)"
 grep -q 'windows/s per CPU' err || skip_all "no windows here: $(grep windows: err | tail -n 1)"
-plan 20
+plan 21
 
 cpi values --db t.db --format=json operands:operands >values.json 2>err
 is $? 0 'cpi values succeeds'
@@ -49,6 +49,10 @@ is "$(look 'all(v["windows"] >= 4 and v["share_low"] <= v["share"] <= v["share_h
 	for o in r["operands"] for v in o["values"])')" True 'each value was seen in 4 windows'
 is "$(look 'any("divisor is 10" in (o["suggestion"] or "") for o in of("divisor"))')" True \
 	'the suggestion is a test for 10'
+
+cpi calc --db t.db --format=json operands:operands >calc.json
+is "$(python3 -c 'import json; print(sorted(v["value"] for o in json.load(open("calc.json"))["operands"]
+	if o["kind"] == "divisor" for v in o["values"])[0])')" 10 'JSON of cpi calc has the divisor'
 
 cpi values --db t.db --format=csv operands:operands >csv
 like "$(grep ^divisor csv)" ',10,' 'CSV has the divisor'

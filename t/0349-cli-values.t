@@ -14,7 +14,7 @@ cp "$srcdir/t/programs/values.c" .
 cc -O1 -fno-unroll-loops -fno-tree-vectorize -g -o values values.c 2>err || bail "$(cat err)"
 cpi record -v -w 499 -o t.db -- ./values 2500 2>err || skip_all "$(tail -n 1 err)"
 grep -q 'windows/s per CPU' err || skip_all "no windows here: $(grep windows: err | tail -n 1)"
-plan 19
+plan 21
 
 cpi values --db t.db --format=json values:values >values.json 2>err
 is $? 0 'cpi values succeeds'
@@ -49,6 +49,19 @@ cpi values --db t.db --format=csv --limit 1 values:values >csv
 is "$(grep -c ^target csv) $(grep -c ^iterations csv)" '1 1' 'CSV has values up to the limit'
 like "$(cpi values --db t.db values:values)" '^ *[0-9.]*%  *[0-9.]*%  *[0-9.]*%  *[0-9]*  3 iterations' \
 	'the text has shares and values'
+
+cpi export --db t.db --image '*/values' --format=llvm-sample -o values.prof 2>err || sed 's,^,# ,' err
+# The only line with targets of a call that is not direct: "10.2: 40 most:30 few:5 some:5".
+grep 'most:[0-9]' values.prof | grep 'some:[0-9]' >targets
+is "$(awk '{ for (i = 3; i <= NF; i++) { split($i, p, ":"); n[p[1]] += p[2]; all += p[2] }
+	share = all ? n["most"] / all : 0; print (share > 0.63 && share < 0.87) ? 1 : share }' targets)" 1 \
+	'the profile for LLVM has the targets of the call, three of four times the most frequent one'
+if command -v llvm-profdata >/dev/null; then
+	is "$(llvm-profdata show --sample values.prof 2>err | grep -c 'calls:.* most:[0-9]')" 1 \
+		'llvm-profdata reads the targets'
+else
+	skip 1 'no llvm-profdata'
+fi
 
 cpi record -w off -o none.db -- ./values 100 2>err || bail "$(cat err)"
 cpi values --db none.db values:values >out 2>err

@@ -15,7 +15,7 @@ struct options {
 	bool all, source, assembly;
 };
 
-static int print(const struct options *o, const struct explainer *x,
+static int print(const struct options *o, struct explainer *x,
 		 const struct explanation *ex)
 {
 	const enum calc_source source = o->assembly ? CALC_SOURCE_NEVER

@@ -15,9 +15,10 @@
 #include "base/search.h"
 
 #define Z_90      1.645
-#define WORTHY    0.5 /* the low end of the share of a value that is suggested */
-#define WIDE      3   /* log2 of the bytes of a division */
-#define MANY_BITS 32  /* that a narrower one takes */
+#define WORTHY    0.5  /* the low end of the share of a value that is suggested */
+#define SAME      0.98 /* the same of loads that return the same */
+#define WIDE      3    /* log2 of the bytes of a division */
+#define MANY_BITS 32   /* that a narrower one takes */
 
 static struct interval share_of(const struct operands_site *s, uint64_t k)
 {
@@ -79,7 +80,7 @@ static double tested_share(const struct operand_site *s)
 		}
 		return narrow;
 	case OPERAND_LOADED:
-		return s->same.low;
+		return s->same.low >= SAME ? s->same.low : 0;
 	default: /* compares are predicted */
 		return 0;
 	}

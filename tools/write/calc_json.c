@@ -207,8 +207,7 @@ static void json_summary(struct json *j, const struct explainer *x,
 	json_end(j);
 }
 
-void calc_print_json(const struct explainer *x, const struct explanation *ex,
-		     bool one_line)
+void calc_print_json(struct explainer *x, const struct explanation *ex, bool one_line)
 {
 	const struct explained *e = ex->e;
 	char build_id[REPORT_BUILD_ID_SIZE];
@@ -231,6 +230,7 @@ void calc_print_json(const struct explainer *x, const struct explanation *ex,
 		json_edge(&j, e, i, true, false);
 	json_end(&j);
 	json_summary(&j, x, ex);
+	values_json_operands(&j, x, ex);
 	json_end(&j);
 }
 

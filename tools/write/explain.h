@@ -57,8 +57,7 @@ enum calc_source { CALC_SOURCE_AT_HAND, CALC_SOURCE_ALWAYS, CALC_SOURCE_NEVER };
  */
 int calc_print_table(const struct explainer *x, const struct explanation *ex,
 		     enum calc_source source, bool all, const struct out_options *out);
-void calc_print_json(const struct explainer *x, const struct explanation *ex,
-		     bool one_line);
+void calc_print_json(struct explainer *x, const struct explanation *ex, bool one_line);
 
 /* A listing, by instructions or by lines of source. */
 int list_print_assembly(const struct list *l, bool with_source,
@@ -117,6 +116,10 @@ int paths_print(const struct paths_report *r, const struct out_options *out);
 
 /* Values of instructions. */
 int values_print(const struct values_report *r, const struct out_options *out);
+
+/* The member "operands" of calc's JSON, if windows saw any of the procedure. */
+void values_json_operands(struct json *j, struct explainer *x,
+			  const struct explanation *ex);
 
 /* What hardware recorded. */
 int records_print_text(struct records_report *r, const struct out_options *out);

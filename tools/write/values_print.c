@@ -587,6 +587,29 @@ static void json_operands(struct json *j, const struct values_report *r)
 	json_end(j);
 }
 
+void values_json_operands(struct json *j, struct explainer *x,
+			  const struct explanation *ex)
+{
+	struct values_operand *operand;
+	size_t nr;
+	/* without memory there are fewer */
+	int err = values_operands_find(x, ex, OPERANDS_KEPT, &operand, &nr);
+
+	if (!err && nr)
+		json_array(j, "operands");
+	for (size_t i = 0; !err && i < nr; i++) {
+		const struct insn *insn = &ex->e->cfg->insn[operand[i].from->insn];
+
+		json_object(j, NULL);
+		json_hex(j, "offset", insn->address - ex->e->cfg->bias);
+		json_operand(j, &operand[i]);
+		json_end(j);
+	}
+	if (!err && nr)
+		json_end(j);
+	values_operands_free(operand, nr);
+}
+
 static int print_json(const struct values_report *r)
 {
 	struct json j = { 0 };
