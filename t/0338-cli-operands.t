@@ -14,9 +14,17 @@ command -v zstd >/dev/null || skip_all 'no zstd to unpack what the database has'
 cp "$srcdir/t/programs/operands.c" .
 cc -O1 -fno-tree-vectorize -g -o operands operands.c 2>err || bail "$(cat err)"
 key=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
-cpi record -v -w 499 --values -o t.db -- ./operands 2500 "$key" 2>err ||
-	skip_all "$(tail -n 1 err)"
-grep -q 'windows/s per CPU' err || skip_all "no windows here: $(grep windows: err | tail -n 1)"
+# A machine that is too busy to translate code has few windows: once more then.
+for ms in 2500 2500 5000; do
+	rm -f t.db
+	cpi record -v -w 499 --values -o t.db -- ./operands $ms "$key" 2>err ||
+		skip_all "$(tail -n 1 err)"
+	grep -q 'windows/s per CPU' err ||
+		skip_all "no windows here: $(grep windows: err | tail -n 1)"
+	nr=$(cpi values --db t.db --format=csv operands:operands 2>/dev/null |
+		awk -F, '$1 == "divisor" { n += $10 } END { print n + 0 }')
+	[ "$nr" -lt 200 ] || break
+done
 plan 21
 
 cpi values --db t.db --format=json operands:operands >values.json 2>err
@@ -40,7 +48,8 @@ top multiplicand 7
 is "$(look 'top("size")[0] == 24 and abs(top("size")[1] - 13 / 16) < 0.12 or top("size")')" True \
 	'the most frequent size of the copy is 24'
 is "$(look 'top("dividend_bits")[0]')" 20 'dividends have 20 bits'
-is "$(look '[o["values"] for o in of("multiplier")]')" '[[]]' 'a factor that always differs has no values'
+is "$(look 'max([0] + [v["share"] for o in of("multiplier") for v in o["values"]]) < 0.1')" True \
+	'a factor that always differs has no frequent value'
 is "$(look 'max(o["same"]["share"] for o in of("loaded")) > 0.9')" True 'the load of a constant returns the same'
 is "$(look 'sum(len(o["values"]) for o in of("loaded"))')" 0 'no value of a load is there'
 is "$(look 'all(sum(o["classes"].values()) == o["executions"] for o in r["operands"])')" True \
