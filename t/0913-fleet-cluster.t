@@ -83,41 +83,6 @@ is "$(server_sql 12 'SELECT count(), sum(n) FROM profile WHERE host = 999')" '3	
 
 # ---- a server is killed while epochs come ----
 
-sums()
-{
-	sqlite3 "$1" "SELECT (SELECT sum(merged + 1) FROM flush), (SELECT sum(received) FROM tally),
-		(SELECT sum(stored) FROM tally), (SELECT sum(n) FROM loss WHERE kind = 0),
-		(SELECT sum(n) FROM comm), (SELECT sum(total) FROM profile WHERE kind = 0)" | tr '|' '\t'
-}
-
-valid='(host, at, nr) NOT IN (SELECT host, at, nr FROM void)'
-# store_sums SERVER HOSTS: the same of complete shipments
-store_sums()
-{
-	for store_sum in 'sum(merged + 1) FROM flush WHERE 1' 'sum(received) FROM tally WHERE 1' \
-		'sum(stored) FROM tally WHERE 1' 'sum(n) FROM loss WHERE kind = 0' \
-		'sum(n) FROM comm WHERE 1' 'sum(n) FROM profile WHERE counter = 0'; do
-		server_sql "$1" "SELECT $store_sum AND (host, at, nr) GLOBAL IN (SELECT host, at, nr FROM epoch
-			WHERE match(name, '$2') AND $valid)"
-	done | paste -s
-}
-
-# ship_all DB: until all is said to be shipped; at most 60 times
-ship_all()
-{
-	ship_tries=0
-	while [ $ship_tries -lt 60 ]; do
-		$ship --store "$url" --db "$1" 2>>ship.log && return 0
-		ship_tries=$((ship_tries + 1))
-	done
-	return 1
-}
-
-nr_epochs()
-{
-	[ "$(server_sql 11 "SELECT count() FROM epoch WHERE name LIKE 'h0%'")" -ge "$1" ]
-}
-
 ship_all many.db &
 shipping=$!
 await nr_epochs 16 || bail 'no epoch was shipped'
@@ -166,14 +131,6 @@ is "$(sort -u rows | wc -l)" 1 'all servers have the rows of a small table'
 for db in real.db many.db more.db; do
 	$ship --store "$single" --db $db 2>>ship.log || bail 'the single store has nothing'
 done
-same()
-{
-	same_name=$1
-	shift
-	# Ages depend on the time of the question.
-	is "$(cpi "$@" --db "$url" 2>/dev/null | sed 's/"lag_s": [0-9]*//')" \
-		"$(cpi "$@" --db "$single" 2>/dev/null | sed 's/"lag_s": [0-9]*//')" "$same_name: cpi $*"
-}
 all='--epoch 2026-01-02..2026-01-08'
 for command in 'fleet hosts' "fleet top $all --exact" "fleet top $all --by host" "fleet top $all --by image" \
 	"fleet outliers $all" "prof $all" "prof $all --by comm --host h0000*" "list target_hot $all"; do

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cluster.sh - a ClickHouse cluster on the loopback: . "$srcdir/t/cluster.sh" after clickhouse.sh
 #
-# Two shards with two replicas each, of Debian's clickhouse-server, and Debian's zookeeper.
-# Server 12 is the second replica of the first shard. Caches are small.
+# Shards with two replicas each, of Debian's clickhouse-server, and Debian's zookeeper: two, and
+# those of $cluster_later, which a test starts later. Server 12 is the second replica of the first
+# shard. Caches are small.
 
 zookeeper_jars=/usr/share/java/zookeeper.jar
 for cluster_jar in zookeeper-jute slf4j-api slf4j-nop netty-all metrics-core snappy-java commons-io; do
 	zookeeper_jars=$zookeeper_jars:/usr/share/java/$cluster_jar.jar
 done
 cluster_servers='11 12 21 22'
+cluster_later=
+cluster_shards='1 2'
 
 # cluster_lacks: prints what is missing for a cluster.
 cluster_lacks()
@@ -33,7 +36,7 @@ cluster_config() # SERVER
 {
 	store_config "$tmp/s$1" "$(cluster_port "$1" 1)" "$(cluster_port "$1" 2)" "$(cluster_port "$1" 3)"
 	cluster_text=
-	for cluster_shard in 1 2; do
+	for cluster_shard in $cluster_shards; do
 		cluster_text="$cluster_text<shard><internal_replication>true</internal_replication>"
 		for cluster_replica in 1 2; do
 			cluster_text="$cluster_text<replica><host>127.0.0.1</host><port>$(
@@ -135,9 +138,11 @@ print(*[s.getsockname()[1] for s in found])' "$1"
 # cluster_start: starts the keeper and the servers.
 cluster_start()
 {
+	# shellcheck disable=SC2086 # words
+	set -- $cluster_servers $cluster_later
 	# shellcheck disable=SC2046 # words
-	set -- $(cluster_ports 13)
-	for cluster_server in $cluster_servers; do
+	set -- $(cluster_ports $((3 * $# + 1)))
+	for cluster_server in $cluster_servers $cluster_later; do
 		for cluster_kind in 1 2 3; do
 			echo "$cluster_server$cluster_kind $1"
 			shift
@@ -156,4 +161,55 @@ cluster_start()
 	for cluster_server in $cluster_servers; do
 		server_await "$cluster_server"
 	done
+}
+
+# ---- what is shipped, and what the store has; $url and $ship are set ----
+
+# sums DB: flushes; samples received, stored and lost; those by command and of profiles
+sums()
+{
+	sqlite3 "$1" "SELECT (SELECT sum(merged + 1) FROM flush), (SELECT sum(received) FROM tally),
+		(SELECT sum(stored) FROM tally), (SELECT sum(n) FROM loss WHERE kind = 0),
+		(SELECT sum(n) FROM comm), (SELECT sum(total) FROM profile WHERE kind = 0)" | tr '|' '\t'
+}
+
+valid='(host, at, nr) NOT IN (SELECT host, at, nr FROM void)'
+# store_sums SERVER HOSTS: the same of complete shipments
+store_sums()
+{
+	for store_sum in 'sum(merged + 1) FROM flush WHERE 1' 'sum(received) FROM tally WHERE 1' \
+		'sum(stored) FROM tally WHERE 1' 'sum(n) FROM loss WHERE kind = 0' \
+		'sum(n) FROM comm WHERE 1' 'sum(n) FROM profile WHERE counter = 0'; do
+		server_sql "$1" "SELECT $store_sum AND (host, at, nr) GLOBAL IN (SELECT host, at, nr FROM epoch
+			WHERE match(name, '$2') AND $valid)"
+	done | paste -s
+}
+
+# ship_all DB: until all is said to be shipped; at most 60 times
+ship_all()
+{
+	ship_tries=0
+	while [ $ship_tries -lt 60 ]; do
+		$ship --store "$url" --db "$1" 2>>ship.log && return 0
+		ship_tries=$((ship_tries + 1))
+	done
+	return 1
+}
+
+# nr_epochs N: whether so many are in the store
+nr_epochs()
+{
+	[ "$(server_sql 11 "SELECT count() FROM epoch WHERE name LIKE 'h0%'")" -ge "$1" ]
+}
+
+# same NAME ARGS...: a test that the stores $url and $single give the same answer
+same()
+{
+	same_name=$1
+	shift
+	# Ages depend on the time of the question.
+	cpi "$@" --db "$url" 2>same.err | sed 's/"lag_s": [0-9]*//' >same.out
+	cpi "$@" --db "$single" 2>>same.err | sed 's/"lag_s": [0-9]*//' >same.want
+	is "$(cat same.out)" "$(cat same.want)" "$same_name: cpi $*"
+	cmp -s same.out same.want || note "$(cat same.err)"
 }

@@ -594,7 +594,7 @@ EXTRA_DIST += t/clickhouse.sh t/clickhouse_now.js t/cluster.sh t/faulty_proxy.py
 FLEET_TESTS = t/0901-fleet-ship.t t/0902-fleet-reports.t t/0912-diff-machines.t
 FLEET_LONG_TESTS = t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t \
 	t/0906-fleet-chaos.t t/0907-fleet-sums.t t/0908-fleet-thinned.t t/0910-ship-service.t \
-	t/0911-fleet-limits.t t/0913-fleet-cluster.t
+	t/0911-fleet-limits.t t/0913-fleet-cluster.t t/0914-fleet-grow.t
 dist_check_SCRIPTS += $(FLEET_TESTS) $(FLEET_LONG_TESTS)
 QUICK_TESTS += $(FLEET_TESTS)
 LONG_TESTS += $(FLEET_LONG_TESTS)

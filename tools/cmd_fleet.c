@@ -127,6 +127,7 @@ static int init(const char *url, const struct options *o)
 	struct ch_store *store;
 	struct limits limits;
 	unsigned int before = 0;
+	uint64_t added = 0;
 	int err = parse_limits(o, &limits);
 
 	if (err)
@@ -134,7 +135,7 @@ static int init(const char *url, const struct options *o)
 	err = ch_store_open(url, NULL, &store);
 	if (err)
 		return err;
-	err = storeschema_init(store, o->on_cluster, &before);
+	err = storeschema_init(store, o->on_cluster, &before, &added);
 	if (!err)
 		err = set_limits(store, &limits);
 	if (!err)
@@ -145,6 +146,8 @@ static int init(const char *url, const struct options *o)
 						       : ", made");
 	if (!err)
 		show_cluster(store);
+	if (!err && added)
+		out_line("%llu servers added", (unsigned long long)added);
 	if (!err)
 		err = show_limits(store);
 	ch_store_close(store);

@@ -16,6 +16,7 @@ db_libstore_a_SOURCES = \
 	db/clickhouse/store.c db/clickhouse/store.h \
 	db/clickhouse/storechoice.c db/clickhouse/storechoice.h \
 	db/clickhouse/storecluster.c db/clickhouse/storecluster.h \
+	db/clickhouse/storegrow.c db/clickhouse/storegrow.h \
 	db/clickhouse/storehosts.c db/clickhouse/storehosts.h \
 	db/clickhouse/storekeep.c db/clickhouse/storekeep.h \
 	db/clickhouse/storereject.c db/clickhouse/storereject.h \

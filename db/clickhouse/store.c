@@ -98,6 +98,7 @@ struct store_answer {
 	struct buf error;
 	int err;
 	bool begun;    /* some rows of the answer were taken */
+	bool repeated; /* the statement */
 	int nr_silent; /* how often no answer came in time */
 };
 
@@ -449,6 +450,7 @@ static int send_to_any(struct store_answer *a, const char *query, const char *da
 			break;
 		}
 		buf_reset(&a->error);
+		a->repeated = true;
 		err = wait_before(s, try);
 		if (!err)
 			err = send_round(a, query, database, body, size, headers);
@@ -596,11 +598,34 @@ static int pack(const struct ch_store *s, const char *columns, const char *types
 	return err;
 }
 
+/*
+ * Replicas know the rows of an insert that is repeated if it is divided among the same
+ * shards. If shards were added meanwhile, or another server did it, which may know
+ * other shards, some rows may be there twice: -EIO, logged.
+ */
+static int check_shards(struct ch_store *s, int host)
+{
+	const struct ch_cluster *c = ch_store_cluster(s);
+	uint64_t shards = 0;
+	int err;
+
+	if (!c)
+		return 0;
+	err = s->host == host ? storecluster_shards(s, c->name, &shards) : 0;
+	if (err || (s->host == host && shards == c->shards))
+		return err;
+	log_warn("%s: the servers of cluster '%s' changed while rows were inserted: "
+		 "they are sent again at another address",
+		 s->name, c->name);
+	return -EIO;
+}
+
 int ch_store_insert(struct ch_store *s, const char *columns, const char *types,
 		    const struct buf *rows)
 {
 	struct packing p = { .zstd = ZSTD_createCCtx() };
 	struct store_answer a = { .store = s };
+	const int host = s->host;
 	char *query = NULL;
 	int err = rows->err;
 
@@ -614,6 +639,8 @@ int ch_store_insert(struct ch_store *s, const char *columns, const char *types,
 	if (!err && rows->len)
 		err = send_to_any(&a, query, s->url.database, p.out.data, p.out.len,
 				  s->version < ZSTD_SINCE ? NULL : "zstd");
+	if (!err && a.repeated)
+		err = check_shards(s, host);
 	ZSTD_freeCCtx(p.zstd);
 	buf_fini(&p.block);
 	buf_fini(&p.out);

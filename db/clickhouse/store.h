@@ -46,6 +46,7 @@ struct ch_cluster {
 	char name[64];
 	uint64_t servers;  /* with a copy of each small table */
 	uint64_t replicas; /* with the same rows of a divided table */
+	uint64_t shards;   /* that rows are divided among */
 };
 
 void ch_store_set_cluster(struct ch_store *s, const struct ch_cluster *c);

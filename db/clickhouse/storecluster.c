@@ -152,6 +152,17 @@ static int ask_replicas(struct ch_store *s, struct ch_cluster *c)
 	return err;
 }
 
+int storecluster_shards(struct ch_store *s, const char *name, uint64_t *nr)
+{
+	struct buf sql = { 0 };
+
+	buf_puts(&sql,
+		 "SELECT uniqExact(shard_num) FROM system.clusters WHERE cluster = ");
+	ch_put_literal(&sql, name);
+	buf_puts(&sql, " FORMAT RowBinary");
+	return ask(s, &sql, "8", rowbinary_take_number, nr);
+}
+
 int storecluster_find(struct ch_store *s)
 {
 	struct ch_cluster c = { 0 };
@@ -165,6 +176,8 @@ int storecluster_find(struct ch_store *s)
 	err = ask(s, &sql, "s", note_engine, &c);
 	if (!err && *c.name)
 		err = ask_replicas(s, &c);
+	if (!err && *c.name)
+		err = storecluster_shards(s, c.name, &c.shards);
 	if (!err)
 		ch_store_set_cluster(s, &c);
 	return err;
@@ -206,18 +219,12 @@ static int ask_shape(struct ch_store *s, const char *name, struct shape *h)
 		"8", MAX_ANSWER, rowbinary_take_number, &h->macros);
 }
 
-int storecluster_choose(struct ch_store *s, const char *name)
+int storecluster_shape(struct ch_store *s, const char *name, struct ch_cluster *out)
 {
 	struct ch_cluster c = { 0 };
 	struct shape h = { 0 };
-	int err;
+	int err = ask_shape(s, name, &h);
 
-	if (!is_name(name, strlen(name))) {
-		log_err("--on-cluster: '%s' is no name of letters, digits, '_' and '-'",
-			name);
-		return -EINVAL;
-	}
-	err = ask_shape(s, name, &h);
 	if (err)
 		return err;
 	if (!h.servers) {
@@ -240,8 +247,25 @@ int storecluster_choose(struct ch_store *s, const char *name)
 	memcpy(c.name, name, strlen(name) + 1);
 	c.servers = h.servers;
 	c.replicas = h.least;
-	ch_store_set_cluster(s, &c);
+	c.shards = h.shards;
+	*out = c;
 	return 0;
+}
+
+int storecluster_choose(struct ch_store *s, const char *name)
+{
+	struct ch_cluster c;
+	int err;
+
+	if (!is_name(name, strlen(name))) {
+		log_err("--on-cluster: '%s' is no name of letters, digits, '_' and '-'",
+			name);
+		return -EINVAL;
+	}
+	err = storecluster_shape(s, name, &c);
+	if (!err)
+		ch_store_set_cluster(s, &c);
+	return err;
 }
 
 /* ---- statements ---- */
@@ -368,17 +392,6 @@ static int change_at(struct ch_store *s, int host, const char *sql, struct texts
 	return err;
 }
 
-static int count_shards(struct ch_store *s, uint64_t *nr)
-{
-	struct buf sql = { 0 };
-
-	buf_printf(&sql,
-		   "SELECT uniqExact(shard_num) FROM system.clusters WHERE cluster ="
-		   " '%s' FORMAT RowBinary",
-		   ch_store_cluster(s)->name);
-	return ask(s, &sql, "8", rowbinary_take_number, nr);
-}
-
 /*
  * Changes the table of each shard by one of the URL's servers. Old servers do not
  * always finish an ALTER of such tables that is said ON CLUSTER.
@@ -388,7 +401,7 @@ static int change_shards(struct ch_store *s, const char *sql)
 	const int before = ch_store_host(s);
 	struct texts done = { 0 };
 	uint64_t shards = 0;
-	int err = count_shards(s, &shards);
+	int err = storecluster_shards(s, ch_store_cluster(s)->name, &shards);
 
 	for (int i = 0; !err && i < ch_store_nr_hosts(s); i++)
 		err = change_at(s, i, sql, &done);

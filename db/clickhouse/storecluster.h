@@ -33,6 +33,16 @@ int storecluster_find(struct ch_store *s);
 int storecluster_choose(struct ch_store *s, const char *name);
 
 /*
+ * Reads which servers a cluster has by the configuration of the server that is asked.
+ * Returns 0; -ENOENT or -EINVAL if there is no such cluster, or no store can be on it;
+ * or an error of store.h. All are logged.
+ */
+int storecluster_shape(struct ch_store *s, const char *name, struct ch_cluster *out);
+
+/* The number of shards, by the configuration of the server that is asked. */
+int storecluster_shards(struct ch_store *s, const char *name, uint64_t *nr);
+
+/*
  * Runs a statement that changes tables: CREATE TABLE IF NOT EXISTS, ALTER TABLE or
  * TRUNCATE TABLE, in the form of the files store_*.sql. On a cluster it changes the
  * tables of all servers. The URL must name a server of each shard for ALTER TABLE of a

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "db/clickhouse/storecluster.h"
+#include "db/clickhouse/storegrow.h"
 #include "db/clickhouse/storeschema_sql.h"
 
 #define END_OF_STATEMENT ";\n"
@@ -171,9 +172,10 @@ static int choose_place(struct ch_store *s, const char *cluster, uint64_t versio
 	return -EEXIST;
 }
 
-int storeschema_init(struct ch_store *s, const char *cluster, unsigned int *before)
+int storeschema_init(struct ch_store *s, const char *cluster, unsigned int *before,
+		     uint64_t *added)
 {
-	uint64_t version = 0;
+	uint64_t version = 0, grown = 0;
 	int err = get_version(s, &version);
 
 	if (!err)
@@ -182,12 +184,16 @@ int storeschema_init(struct ch_store *s, const char *cluster, unsigned int *befo
 		err = make_database(s);
 	if (!err && version > STORESCHEMA_VERSION)
 		err = too_new(version);
+	if (!err && version)
+		err = storegrow_find(s, &grown);
 	if (!err)
 		err = run_steps(s, version);
 	if (!err)
 		err = identify(s);
-	if (!err)
+	if (!err) {
 		*before = (unsigned int)version;
+		*added = grown;
+	}
 	return err;
 }
 

@@ -14,10 +14,13 @@
  * Creates the database and its tables, or upgrades an older version. If cluster is not
  * NULL, they are on all servers of that cluster (storecluster.h). It may be called
  * again at any time, also by several processes at once. *before is the version before,
- * 0 if there was none. 0; -CPI_EVERSION for a newer one; -EEXIST if the tables are
- * somewhere else; or an error of store.h or storecluster_choose(). All are logged.
+ * 0 if there was none. Servers that were added to the cluster get the tables, and
+ * *added is their number (storegrow.h). 0; -CPI_EVERSION for a newer one; -EEXIST if
+ * the tables are somewhere else; or an error of store.h or storecluster_choose(). All
+ * are logged.
  */
-int storeschema_init(struct ch_store *s, const char *cluster, unsigned int *before);
+int storeschema_init(struct ch_store *s, const char *cluster, unsigned int *before,
+		     uint64_t *added);
 
 /*
  * Checks that the store has the version of this program, and finds out whether it is on
