@@ -32,6 +32,8 @@ cluster_port()
 	sed -n "s/^$1$2 //p" ports
 }
 
+# A server that was killed has parts that the keeper does not know. If more than half of a small
+# table's rows are in these, a server refuses to start unless its configuration allows it.
 cluster_config() # SERVER
 {
 	store_config "$tmp/s$1" "$(cluster_port "$1" 1)" "$(cluster_port "$1" 2)" "$(cluster_port "$1" 3)"
@@ -50,6 +52,7 @@ s|</yandex>|<interserver_http_host>127.0.0.1</interserver_http_host>\\
 <session_timeout_ms>6000</session_timeout_ms></zookeeper>\\
 <remote_servers><fleet>$cluster_text</fleet></remote_servers>\\
 <distributed_ddl><path>/ddl</path></distributed_ddl>\\
+<merge_tree><replicated_max_ratio_of_wrong_parts>1</replicated_max_ratio_of_wrong_parts></merge_tree>\\
 <macros><shard>${1%?}</shard><replica>${1#?}</replica></macros></yandex>|" "$tmp/s$1/config.xml"
 }
 
