@@ -67,7 +67,10 @@ struct split {
 	bool stalls;     /* beyond sampling errors */
 };
 
-/* Samples of a class beyond the schedule, which are too few at single instructions. */
+/*
+ * The samples of a class's instructions that do not differ significantly from the
+ * schedule alone, and the samples that the schedule expects of them.
+ */
 struct rest {
 	double samples, expected;
 };
@@ -178,8 +181,9 @@ static bool waits_for_data(struct finding *f, int insn)
 }
 
 /*
- * If the scale is not known and the schedule needs more time than there is, it is
- * scaled down: then it only gives the proportions of a block's instructions.
+ * Returns the factor that scales a block's schedule down. It is below 1 only if the
+ * scale of the frequencies is not known and the schedule needs more time than the
+ * samples have.
  */
 static double scale_of(const struct finding *f, const struct cfg_block *block)
 {
@@ -192,7 +196,7 @@ static double scale_of(const struct finding *f, const struct cfg_block *block)
 	return is_anchored(f) || cycles >= best ? 1 : cycles / best;
 }
 
-/* Returns by how much. */
+/* Scales the waits down to at most this many cycles. Returns the cycles removed. */
 static double shrink_waits(struct split *s, double cycles)
 {
 	const double waits = s->front_end + s->dependency + s->unit;
@@ -257,9 +261,9 @@ static double sure_of(const struct freq *freq, int b)
 }
 
 /*
- * Instructions that retire together have their samples at one of them. So waits that
- * the samples do not show at their own instruction are part of what others of the block
- * show beyond the schedule, and no dynamic stall.
+ * Instructions that retire together have their samples at one of them. So if an
+ * instruction's samples do not show its waits, these waits are part of the excess of
+ * other instructions of the block, and that part is not a dynamic stall.
  */
 static void move_waits(struct finding *f, const struct cfg_block *block)
 {
@@ -301,8 +305,8 @@ static void split_block(struct finding *f, int b)
 }
 
 /*
- * The part of a block's time that it stalls for certain: what is left of it above the
- * best case, if it ran as often as its interval allows.
+ * Returns the share of a block's time that is certainly stalls: the time above the
+ * best case, if the block ran as often as the upper end of its interval.
  */
 static double certain_of(const struct finding *f, int b)
 {

@@ -114,7 +114,10 @@ static struct address memory_at(struct finder *f, int insn, struct link link)
 	return sum_addresses(base, index);
 }
 
-/* A store of a register, or of the old value plus a constant. */
+/*
+ * The value that a store writes: a register, or the old value changed by a step of
+ * unknown size, or any value.
+ */
 static struct address stored(struct finder *f, int insn)
 {
 	const struct insn *at = insn_at(f, insn);

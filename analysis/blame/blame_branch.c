@@ -20,7 +20,7 @@
 #define FEW           10   /* fewer outcomes say nothing */
 #define BEHIND        6    /* instructions of the right path that may show the loss */
 #define RETURNS       0.1  /* share of returns that are mispredicted, at worst */
-#define FARTHER       0.96 /* factor of the likelihood for each of them */
+#define FARTHER       0.96 /* factor of the likelihood per instruction back to the jump */
 #define MAX_BEFORE    4
 
 #define CERTAIN 0.95 /* likelihood of a jump that always misses */
@@ -42,7 +42,10 @@ static bool ask_windows(const struct blame_scene *scene, int jump, struct misses
 	return true;
 }
 
-/* From sampled outcomes of the jump, or of an instruction before it that decides it. */
+/*
+ * Uses the sampled outcomes of the jump, together with those of the instruction
+ * before it, which may decide it.
+ */
 static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misses *m)
 {
 	const struct count *seen = scene->in->outcomes;

@@ -16,7 +16,7 @@
 #define MIN_LIKELY 0.08
 #define MEASURED   30   /* least records about a cause for a judgement */
 #define GROUP_MAX  8    /* instructions that retire together */
-#define LEADS      0.5F /* cycles at the head of the first instruction of a group */
+#define LEADS      0.5F /* cycles of wait at the head that begin a group */
 #define FOLLOWER   0.95 /* factor of the weight for each following instruction */
 #define BEFORE     0.55 /* weight of an instruction of an earlier group */
 
@@ -146,8 +146,9 @@ static void sort_suspects(struct blame_case *c)
 }
 
 /*
- * The most of a stall that is none: if the block ran as often as its interval allows,
- * one execution took that much less. Every other culprit has to compete with that.
+ * The cycles of a stall that may not exist: if the block ran as often as the upper
+ * end of its interval, each execution took that much less. They are listed as
+ * culprit BLAME_FREQUENCY.
  */
 static double doubt_of(const struct blame_case *c)
 {

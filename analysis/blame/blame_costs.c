@@ -57,8 +57,9 @@ struct block_scene {
 	struct blame_scene scene;
 	struct loop_nest nest;
 	/*
-	 * Of the current block's executions, the share that is the first one since its
-	 * loop was entered; 1 outside of loops. Then each address may be a new one.
+	 * The share of the current block's executions that are the first after its
+	 * loop was entered; 1 outside of loops. In these executions each address may
+	 * be new.
 	 */
 	double entries;
 };
@@ -171,7 +172,10 @@ static bool is_inside(const struct loop_nest *nest, int b, int head)
 	return loop == head;
 }
 
-/* How many of a block's executions are the first one of its innermost loop. */
+/*
+ * The share of a block's executions that are the first after its innermost loop was
+ * entered.
+ */
 static double share_of_entries(const struct block_scene *at, int b)
 {
 	const struct cfg *cfg = at->scene.in->cfg;

@@ -34,9 +34,8 @@ static const double level_cycles[DATA_NR_LEVELS] = {
 	[DATA_TLB2] = WALK_CYCLES - 10,
 };
 
-#define LEAST_LIKELY \
-	0.1 /* of a suspect whose misses explain little, if all goes well */
-#define MOST_LIKELY 0.95
+#define LEAST_LIKELY 0.1 /* of a suspect whose expected misses explain nothing */
+#define MOST_LIKELY  0.95
 
 /* The likelihoods that an access with such an address causes a stall. */
 struct likelihood {
@@ -57,7 +56,10 @@ static double crossings(struct address a, double granule)
 	return fmin(fabs((double)a.stride) / granule, 1);
 }
 
-/* Steps of a page or more count like computed pages; a step of unknown size may too. */
+/*
+ * Steps of a page or more count as ADDRESS_PAGES; for steps of unknown size the
+ * cache and TLB likelihoods are averages of both.
+ */
 static struct likelihood likelihood_of(struct address a)
 {
 	const struct likelihood step = likelihoods[ADDRESS_STEPS];
@@ -91,8 +93,8 @@ static bool writes_memory(const struct insn *insn)
 }
 
 /*
- * Where windows saw the addresses: how likely misses are the cause, from the cycles
- * that are expected of them, and the most that they cost.
+ * If windows saw the addresses, computes from the expected misses how likely they
+ * are the cause, and the most cycles that they cost. Otherwise changes nothing.
  */
 static void expect_misses(const struct blame_case *c, int insn, enum data_level first,
 			  enum data_level last, double *likelihood, double *most)

@@ -76,7 +76,7 @@ int blame_footprints_init(struct blame_footprints *f, const struct blame_input *
 	return 0;
 }
 
-/* The last block that runs at least NEARLY times as often, or -1. */
+/* The last block with at least NEARLY * runs executions, or -1. */
 static int last_of(const struct blame_footprints *f, double runs)
 {
 	return (int)SEARCH(i, f->nr, f->runs[i] < NEARLY * runs) - 1;

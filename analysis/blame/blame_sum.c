@@ -25,7 +25,9 @@ static double weigh(const struct stall *s, double most[BLAME_NR_REASONS])
 	return all;
 }
 
-/* Static stalls are as long as the schedule says, as often as the block ran for sure.
+/*
+ * The lower end of a static stall counts only the executions that are certain, because
+ * the schedule gives its length per execution.
  */
 static void count_stall(struct blame_summary *sum, const struct stall *s, double sure,
 			double samples_per_cycle)

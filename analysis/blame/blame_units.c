@@ -71,7 +71,7 @@ static int slowest_operand(struct blame_case *c, int insn)
 	return slowest;
 }
 
-/* Accuses the slowest instruction of a circle of operands. */
+/* Accuses the slowest instruction of a loop-carried dependency chain. */
 static void accuse_circle(struct blame_case *c, const int *circle, int nr,
 			  double likely)
 {

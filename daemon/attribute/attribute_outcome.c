@@ -2,10 +2,10 @@
 /*
  * attribute_outcome.c - finds out whether a sampled branch is taken
  *
- * It is used if the kernel side could not decide. It needs the instruction, which is in
- * the image's file. So each sample is handled twice: first its code is noted, and
- * attribute_resolve() reads the code; then the sample is classified from the cached
- * code.
+ * Only the collector perf uses this; the others decide in the kernel. It needs the
+ * instruction, which is in the image's file. So each sample is handled twice: first
+ * its code is noted, and attribute_resolve() reads the code; then the sample is
+ * classified from the cached code.
  */
 #include "config.h"
 

@@ -147,7 +147,10 @@ static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
 	return err;
 }
 
-/* Makes the program, and with the first event that of the ticks, ready to load. */
+/*
+ * Prepares the event's program for loading; for the first event also the program of
+ * the ticks.
+ */
 static int set_programs(const struct bpf_node *n, int event)
 {
 	const int last = n->cfg.nr_events - 1;

@@ -15,9 +15,9 @@
  * I1  Per event: received by the programs = handed out + table_lost + what is
  *     still in the kernel.
  * I2  counts() keeps the invariants of monotonic.h.
- * I3  Exec ids are forgotten at each snapshot and after each batch, and read again
- *     when they are asked for. So an owner that has lost mapping events gets no ids
- *     that are older than the last snapshot or batch.
+ * I3  Exec ids are forgotten at each snapshot and before each batch is handed out,
+ *     and read again when they are asked for. So an owner that has lost mapping
+ *     events gets no ids that are older than the last snapshot or batch.
  */
 #include "config.h"
 
@@ -384,8 +384,8 @@ static void read_tick_counts(struct collector *c, int event,
 }
 
 /*
- * BPF gets no throttle records, so each time at which the throttled time has grown
- * counts once.
+ * BPF gets no throttle records, so each reading that finds a longer throttled time
+ * counts as one.
  */
 static uint64_t note_throttled(struct throttled *t, uint64_t ns)
 {

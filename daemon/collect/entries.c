@@ -27,8 +27,8 @@ static uint32_t who_of(const struct cpi_entry *e)
 }
 
 /*
- * Byte i of the key. Byte 0 is the least significant. The order is outcome, address,
- * event, process.
+ * Byte i of the key; byte 0 is the least significant. From the least to the most
+ * significant, the key has outcome, address, event, generation and process.
  */
 static unsigned int key_byte(const struct cpi_entry *e, int i)
 {

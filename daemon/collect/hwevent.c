@@ -46,7 +46,7 @@ static const struct recorder {
 
 #define NR_RECORDERS (sizeof(recorders) / sizeof(recorders[0]))
 
-/* Finds the recorder with this name, or whose name with a number it is: "arm_spe_0". */
+/* Finds a recorder by its name, which a number may follow, as in "arm_spe_0". */
 static const struct recorder *find_recorder(const char *name)
 {
 	for (size_t i = 0; i < NR_RECORDERS; i++) {

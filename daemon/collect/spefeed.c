@@ -53,8 +53,8 @@ static int read_records(struct spefeed *f, const struct spe_stream *s, size_t *a
 }
 
 /*
- * Keeps the begin of a record. Only padding may be longer than rest; it is damaged
- * then.
+ * Keeps the beginning of a record. If it does not fit into rest, it can only be
+ * padding, and counts as damaged.
  */
 static void keep_rest(struct spefeed *f, const uint8_t *data, size_t size)
 {

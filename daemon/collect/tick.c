@@ -2,12 +2,12 @@
 /*
  * tick.c - finds the running kernel's scheduler tick and per-CPU variables
  *
- * The tick is a timer with a known callback, whose address is in kallsyms, which the
- * owner has read. The BPF program needs the interrupted registers, to which the per-CPU
- * variable __irq_regs points. kallsyms may not list variables, but BTF has the per-CPU
- * offsets of __irq_regs and of the timer (tick_cpu_sched.sched_timer). The distance
- * between the two is the same on each CPU, so the program finds the pointer from the
- * timer's address.
+ * The tick is a timer with a known callback. The address of the callback is in
+ * kallsyms, which the owner has read. The BPF program needs the interrupted
+ * registers, to which the per-CPU variable __irq_regs points. kallsyms may not list
+ * variables, but BTF has the per-CPU offsets of __irq_regs and of the timer
+ * (tick_cpu_sched.sched_timer). The distance between the two is the same on each
+ * CPU, so the program finds the pointer from the timer's address.
  */
 #include "config.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * codecache.c - a set-associative cache of code: four blocks a set, least recently used
- * goes
+ * codecache.c - a cache of code: four-way set-associative, with LRU replacement
  *
  * Tags and bytes are in separate arrays, so a look-up touches one or two cache lines. A
  * noted block gets its tag at once. So it is noted only once, and no other block takes
@@ -180,8 +179,8 @@ void codecache_note(struct codecache *c, struct known_image *image, uint64_t map
 }
 
 /*
- * Reads a block. If the sample turned out to belong to the image's successor, its tag
- * is moved to the successor's set.
+ * Reads a block. If the mapping turned out to be of the image's successor, the block
+ * becomes one of the successor, in another set.
  */
 static void read_block(struct codecache *c, const struct codecache_want *w)
 {

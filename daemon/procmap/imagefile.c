@@ -6,7 +6,7 @@
  * below our root, and last through the mapping itself, which also works for files
  * without a name. It is accepted only if its inode is the mapped one.
  *
- * Functions that take a struct timed_child_job run in the worker, all others in the
+ * The functions in the section "in the worker" run in the worker, all others in the
  * daemon.
  */
 #include "config.h"
@@ -204,8 +204,8 @@ static int read_piece(struct timed_child_job *job)
 }
 
 /*
- * Sends the file's descriptor into the socket that came with the question, from where
- * the helper that reads the file receives it.
+ * Sends the file's descriptor over the socket that came with the question. The
+ * helper that reads the file receives it there.
  */
 static int send_file(struct timed_child_job *job)
 {

@@ -2,7 +2,7 @@
 /*
  * images.c - each mapped file once, and when it is checked again
  *
- *	IMAGE_NEW ── met in vain ──> IMAGE_MET
+ *	IMAGE_NEW ── unidentified ─> IMAGE_MET
  *	    │                            │
  *	    │ identified                 │ identified at its first sample,
  *	    │                            │ or not there any more
@@ -38,16 +38,17 @@
 #include "daemon/os/time_quota.h"
 
 /*
- * The time for images_meet(): 1/50, at most 200 ms at once. Each process and each user
- * also has limits of its own (timed_child.h).
+ * images_meet() may use 1/50 of the time, and at most 200 ms at once. Each process
+ * and each user also has limits of its own (timed_child.h).
  */
 static const struct time_quota_limit meeting = { 20, 200 * NSEC_PER_MSEC };
 
 #define RETRY_NS (20 * NSEC_PER_SEC) /* wait after a file system did not answer */
 
 /*
- * A file that was not changed for STABLE_NS is checked at most once in STABLE_CHECK_NS,
- * however often it is mapped. A file that is written, run and written again is younger.
+ * A file that was not changed for STABLE_NS is checked at most once in
+ * STABLE_CHECK_NS, however often it is mapped. A file that is written, run and
+ * written again changed more recently, so each reading checks it.
  */
 #define STABLE_NS       (10 * NSEC_PER_SEC)
 #define STABLE_CHECK_NS NSEC_PER_SEC

@@ -168,7 +168,10 @@ static const char *name_of(const struct kernel *k, const struct packed_symbol *p
 	return (const char *)k->names.data + p->name;
 }
 
-/* A symbol ends where the next one begins, or where its image ends. */
+/*
+ * A symbol ends where the next one begins, or where its image ends. The end of a
+ * module is not known, so there a symbol has at most 1 MiB.
+ */
 static uint64_t end_of(const struct kernel *k, const struct packed_symbol *p)
 {
 	const uint64_t next = p + 1 < k->symbol + k->nr ? p[1].start : UINT64_MAX;
@@ -368,8 +371,8 @@ static uint64_t find_address(const char *text, const char *line_end)
 
 /*
  * Finds the bounds of the kernel's text; offsets count from the first address. On
- * AArch64 kallsyms has only symbols from _stext on, so _stext is used instead of _text;
- * its distance to the code is as constant.
+ * AArch64 kallsyms has only symbols from _stext on, so _stext is used instead of
+ * _text; its distance to the code is constant as well.
  */
 static void find_bounds(struct kernel *k, const char *text)
 {

@@ -13,8 +13,8 @@
  *	 └── ended before the horizon, and is not alive ──> forgotten
  *
  * No sample from before the horizon will come any more. In each state a process may
- * also be incomplete, because it has too many mappings or some were lost. Then look-ups
- * in it are gaps until its mappings were read from /proc.
+ * also be incomplete, because it has too many mappings or some were lost. Then
+ * look-ups in it return PROCMAP_GAP until its mappings are read from /proc.
  */
 #include "config.h"
 
@@ -117,8 +117,8 @@ static struct account *ask_account(struct procmap *pm, uint32_t tgid)
 }
 
 /*
- * Returns a reference to the account of a process that inherits from. Only from root's
- * account it may move to another one (accounts.h).
+ * Returns a reference to the account of a process that inherits the account `from`.
+ * Only a process in root's account may move to another account (accounts.h).
  */
 static struct account *inherit_account(struct procmap *pm, struct account *from,
 				       uint32_t tgid)
@@ -184,7 +184,7 @@ static size_t largest_of(const struct procmap *pm, const struct account *a)
 	return most;
 }
 
-/* Drops all mappings of p. All its samples that are still to come are in a gap. */
+/* Drops all mappings of p. Samples of p that are attributed later count as map_gap. */
 static void drop_maps(struct procmap *pm, struct process *p)
 {
 	give_up(pm, p, p->start_ns);
@@ -199,10 +199,10 @@ static bool has_spare_room(const struct procmap *pm)
 }
 
 /*
- * Drops the mappings of the largest processes of the account with the most mappings: of
- * those that have at least half as many as the largest. Repeats this until
- * 1/SPARE_SHARE of the room is free, so that filling it again takes more work than this
- * walk. Processes that share mappings lose them together.
+ * In the account with the most mappings, drops the mappings of each process that has
+ * at least half as many as the largest one. Repeats this until 1/SPARE_SHARE of the
+ * room is free, so that filling it again takes more work than this walk. Processes
+ * that share mappings lose them together.
  */
 static void make_room(struct procmap *pm)
 {

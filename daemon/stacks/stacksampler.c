@@ -2,8 +2,8 @@
 /*
  * stacksampler.c - one event and one ring per CPU
  *
- * I1  A sample that was read was taken by the owner, or is among the malformed, which
- *     are lost.
+ * I1  Each sample in read was passed to the owner, or is in lost: its record was
+ *     malformed, or the ring was full.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 
 #define RING_SIZE        (256u << 10)
 #define RING_SIZE_SMALL  (64u << 10) /* where locked memory is short */
-#define RING_SIZE_COPY   (1u << 20)  /* of copied stacks, where it is not */
+#define RING_SIZE_COPY   (1u << 20)  /* for copied stacks, with CAP_IPC_LOCK */
 #define RINGS_COPY_TOTAL (64u << 20)
 #define DEFAULT_LIMIT    127 /* of kernel.perf_event_max_stack */
 
@@ -38,8 +38,9 @@ struct collector {
 };
 
 /*
- * Without CAP_IPC_LOCK the rings share the user's small allowance, so they have
- * RING_SIZE. On machines with many CPUs each ring is smaller.
+ * Only copied stacks need larger rings. Without CAP_IPC_LOCK all rings share the
+ * user's limit of locked memory, so they have RING_SIZE. On machines with many CPUs
+ * each ring is smaller.
  */
 static size_t ring_size(const struct collector *ss)
 {
@@ -143,9 +144,9 @@ static void snapshot(struct collector *ss)
 }
 
 /*
- * User mode's part, in the words [at, end): an ABI and registers, unless it is none;
- * the size of the copy, and when it is not 0 the copy and how much of it there was.
- * False when it ends too early.
+ * Reads PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER from the words [at, end):
+ * the ABI, the registers unless the ABI is none, the stack's size, and unless it is
+ * 0 the bytes and their valid size. Returns false if the record is too short.
  */
 static bool take_copy(const uint64_t *at, const uint64_t *end, struct chain_sample *s)
 {
@@ -227,7 +228,10 @@ static void drain(struct collector *ss)
 	}
 }
 
-/* The kernel's own count of losses would be ahead of the records that tell of them. */
+/*
+ * Losses are counted from PERF_RECORD_LOST, because the kernel's own count is ahead
+ * of the records that were read.
+ */
 static void counts(struct collector *ss, int event, struct collector_counts *out)
 {
 	struct collector_counts sum = { 0 };

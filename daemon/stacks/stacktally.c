@@ -80,7 +80,9 @@ static struct stacktally_tree *new_tree(struct stacktally *t, const char *contex
 	return tree;
 }
 
-/* The tree of the context with these values; a shorter context if there are too many.
+/*
+ * Returns the tree of the context with these values; of a coarser context if there are
+ * too many. NULL: no memory.
  */
 static struct stacktally_tree *get_tree(struct stacktally *t, const char *const *values)
 {

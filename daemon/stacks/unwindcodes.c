@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unwindcodes.c - finds code made at run time to which words of a stack copy point
+ * unwindcodes.c - finds the run-time code to which registers or words of a stack
+ * copy point
  */
 #include "config.h"
 
@@ -40,7 +41,11 @@ static bool may_hold(const struct code_search *s, uint64_t address)
 	       jit_may_hold(s->range[lo].value);
 }
 
-/* Puts code where it lies, instead of all that it overlaps. */
+/*
+ * Removes all code that overlaps this code, and inserts this code in order of
+ * addresses, unless it has no size or is too large. If the list is full, empties it
+ * first.
+ */
 static void replace(struct unwindcodes *c, const struct jit_tables *code)
 {
 	const bool is_kept = code->size && code->end - code->start <= JITIMAGE_MAX_CODE;

@@ -34,14 +34,14 @@
 #include "daemon/stacks/unwind_child.h"
 #include "daemon/stacks/unwindcodes.h"
 
-#define PATIENCE_NS    (20 * NSEC_PER_SEC) /* until a worker that says nothing is dead */
-#define RESTART_NS     NSEC_PER_SEC        /* at first; twice as long each time ... */
+#define PATIENCE_NS    (20 * NSEC_PER_SEC) /* a worker silent for longer is dead */
+#define RESTART_NS     NSEC_PER_SEC        /* after the first failure; then doubled */
 #define RESTART_MAX_NS (64 * NSEC_PER_SEC)
-#define MAX_ASKED      64    /* images, before the daemon does something else */
-#define GOOD_CHAINS    1000  /* ... until it did so many */
-#define MAX_CODES      16384 /* made at run time, with a number: then all begin anew */
+#define MAX_ASKED      64   /* images, before the daemon does something else */
+#define GOOD_CHAINS    1000 /* chains of one worker that reset the wait to RESTART_NS */
+#define MAX_CODES      16384 /* of run-time code; then all numbers are dropped */
 
-/* A sample whose chain is to come; what its process was doing in the kernel. */
+/* A sample that waits for its user-mode frames; chain has the kernel's part. */
 struct pending {
 	struct pending *next;
 	uint64_t id, time_ns;
@@ -63,8 +63,8 @@ struct numbered {
 	struct known_image *image; /* NULL: it is code */
 	struct jit_tables code;
 	uint32_t number;
-	uint32_t tgid;     /* a process that has it mapped, or made it ... */
-	uint64_t since_ns; /* ... since then, or its start_ns */
+	uint32_t tgid;     /* a process that maps the file, or made the code */
+	uint64_t since_ns; /* time of the mapping; for code, the process's start_ns */
 };
 
 struct unwinding {
@@ -75,8 +75,8 @@ struct unwinding {
 	struct pending *first, **last;
 	uint64_t next_id, heard_ns;
 	uint64_t restart_ns,
-		wait_ns;  /* when the next worker is started, if none runs */
-	bool told;        /* that it cannot be started */
+		wait_ns;  /* when the next worker is started, and the wait before */
+	bool told;        /* the log says that it cannot be started */
 	uint64_t nr_good; /* chains of this worker */
 	struct hmap numbers;
 	struct numbered **image; /* from first_image on */
@@ -146,7 +146,7 @@ static void give_up(struct unwinding *u, const char *why)
 	u->restart_ns = time_mono_ns() + u->wait_ns;
 }
 
-/* Gives the next number to a copy of what; 0: no memory. */
+/* Adds a copy of *what with the next number. Returns the number; 0: no memory. */
 static uint32_t add_number(struct unwinding *u, const struct numbered *what,
 			   uint64_t hash)
 {
@@ -167,7 +167,7 @@ static uint32_t add_number(struct unwinding *u, const struct numbered *what,
 	return n->number;
 }
 
-/* The image's number; 0 where there is no file that could have tables. */
+/* Returns the image's number; 0 if the mapping has no image, or if out of memory. */
 static uint32_t number_of(struct unwinding *u, const struct range *r, uint32_t tgid)
 {
 	const struct numbered what = { .image = images_known(r->value, r->since),
@@ -293,8 +293,10 @@ static int put_mappings(struct unwinding *u, uint32_t slot, uint32_t nr)
 	return 0;
 }
 
-/* Makes the worker know what p has mapped, as far as a sample of it needs that. The
- * slot, or -ENOMEM. */
+/*
+ * Sends p's executable mappings to the worker if they changed, with run-time code to
+ * which the sample points. Returns p's slot, or -ENOMEM.
+ */
 static int describe(struct unwinding *u, const struct process *p,
 		    const struct chain_sample *sample)
 {
@@ -341,7 +343,7 @@ static int put_sample(struct unwinding *u, const struct chain_sample *s, uint32_
 	return 0;
 }
 
-/* Of a process that nothing is known of, the PC is all there is. */
+/* If the process is not known, the chain's user part is only the PC. */
 static void take_alone(struct unwinding *u, const struct chain_sample *s)
 {
 	struct chain_sample alone = *s;
@@ -404,7 +406,10 @@ void unwinding_add(void *ctx, const struct chain_sample *s)
 		unwinding_forget_images(u);
 }
 
-/* What the chain is of, if it is that of the sample which waits for one. */
+/*
+ * Passes on the oldest pending sample with the chain in u->message. Returns false if
+ * the chain is malformed or belongs to another sample.
+ */
 static bool take_chain(struct unwinding *u, size_t size)
 {
 	const struct cpi_unwind_chain *c = (const void *)u->message;
@@ -451,7 +456,10 @@ static int open_vdso(void)
 	return err;
 }
 
-/* The file of an image, or a socket that it is in, or -errno. */
+/*
+ * Returns a descriptor of the image's file, or -errno. If *wrapped is set, it is a
+ * socket from which the file is received.
+ */
 static int open_image(struct unwinding *u, uint32_t number, bool *wrapped)
 {
 	const uint32_t at = number - u->first_image;
@@ -487,7 +495,10 @@ static int answer(struct unwinding *u, uint32_t number)
 	return err;
 }
 
-/* Whether the worker is as it should be. */
+/*
+ * Handles the worker's messages, and sends the queued ones. Returns false if the
+ * worker failed.
+ */
 static bool hear(struct unwinding *u)
 {
 	uint32_t number;

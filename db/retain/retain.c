@@ -7,7 +7,7 @@
  *	1. work under way: a roll-up, then removals
  *	2. epochs that are too old: remove
  *	3. epochs of an hour, then of a day, that is old enough: roll up
- *	4. rows that removals left unused: remove
+ *	4. rows left unused by SWEEP_EACH removals (by fewer: after 5): remove
  *	5. a file that is too large: remove the oldest epoch
  *	6. free pages: give them back to the file system
  *
@@ -134,7 +134,10 @@ static int begin_unit(struct retain *r, enum rollup_unit unit, uint64_t age_ns,
 	return rollup_begin(&r->slice, unit, now_ns - age_ns, NULL);
 }
 
-/* A day comes after its hours: its spread is that of hours. */
+/*
+ * Hours are rolled up before days, because a day's spread is computed from its
+ * hours.
+ */
 static int begin_rollup(struct retain *r, uint64_t now_ns)
 {
 	int err = begin_unit(r, ROLLUP_HOUR, r->policy.minutely_ns, now_ns);
@@ -212,7 +215,10 @@ static int remove_excess(struct retain *r, uint64_t now_ns)
 	return err;
 }
 
-/* Waits for several removals, because finding unused rows reads the whole database. */
+/*
+ * Unless idle, waits for SWEEP_EACH removals, because finding unused rows reads the
+ * whole database.
+ */
 static int sweep(struct retain *r, bool idle)
 {
 	int err;

@@ -6,9 +6,9 @@
  * larger than those of a minute. So without merging, most of an old database
  * would be flush rows.
  *
- * Flushes are merged that follow each other without a hole in their numbers or in time:
- * then one row covers the same time, the sums stay, and a flush that comes again is
- * still found by its number. Flushes around a step of the clock stay apart.
+ * Consecutive flushes are merged if there is no hole in their numbers or in time.
+ * Then one row covers the same time with the same sums, and a flush that is stored
+ * again is still found by its number. Flushes around a step of the clock stay apart.
  */
 #include "config.h"
 
@@ -75,7 +75,7 @@ static bool append(struct flush_row *a, const struct flush_row *b)
 	return true;
 }
 
-/* The last of the merged rows gets what they have together; the others go. */
+/* The last of the merged rows gets their sums; the others are deleted. */
 static int write_row(sqlite3 *h, int64_t first_seq, const struct flush_row *r)
 {
 	static const char remove[] =

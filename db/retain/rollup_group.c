@@ -84,7 +84,10 @@ static int merge_stream(const struct rollup_day *day, struct group *g,
 	return err;
 }
 
-/* How many parts from part on are of its stream. */
+/*
+ * Returns how many consecutive parts, from the first on, have the first one's
+ * stream.
+ */
 static size_t nr_of_stream(const struct profile_row *part, size_t nr)
 {
 	size_t i = 1;

@@ -51,7 +51,7 @@ static int copy_into(sqlite3 *source, sqlite3 *target)
 	sqlite3_backup *b;
 	int err;
 
-	/* The copy is synced at its end, and has no name before. */
+	/* The copy is synced when it is complete, and gets its final name only then. */
 	err = sqlite3_exec(target,
 			   "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL,
 			   NULL, NULL);
