@@ -45,7 +45,10 @@ int file_open_regular(int dirfd, const char *path, struct stat *st)
 	return fd < 0 ? fd : file_keep_regular(fd, st);
 }
 
-/* While it waits it holds nothing whose end somebody else waits for. */
+/*
+ * Runs in the child. While it may block, it holds no descriptor whose closing
+ * another process waits for.
+ */
 static _Noreturn void answer(int socket, int64_t author, const char *path)
 {
 	const int own = dup2(socket, CAPTURE_FD_REQUEST);

@@ -75,7 +75,10 @@ static int answer(const struct job *job, struct strays *s)
 	return child < 0 ? child : 0;
 }
 
-/* Until the worker's end of the socket is closed: it is dead, or its time is over. */
+/*
+ * Serves the worker until it ends or must be ended, its time is over, or the
+ * collector has gone.
+ */
 static void watch(const struct job *job, struct strays *strays)
 {
 	const uint64_t end_ns = time_mono_ns() + CAPTURE_WALL_S * NSEC_PER_SEC;
@@ -93,7 +96,10 @@ static void watch(const struct job *job, struct strays *strays)
 	}
 }
 
-/* A pipe has room for that. Its reader may be gone, and then wants no answer. */
+/*
+ * Replies -EBUSY. The write does not block, because the pipe has room; if the reader
+ * is gone, it fails without harm.
+ */
 static void refuse(const struct job *job)
 {
 	const struct cpi_capture_reply reply = { .magic = CPI_CAPTURE_MAGIC,
@@ -102,7 +108,9 @@ static void refuse(const struct job *job)
 	file_write(job->fd[CPI_CAPTURE_REPLY], &reply, sizeof(reply));
 }
 
-/* One that its image's file system holds is left alone, with those that it holds, too.
+/*
+ * Kills the worker. If it does not die, because the image's file system blocks it,
+ * it becomes a stray.
  */
 static void end_worker(const struct job *job, struct strays *s)
 {

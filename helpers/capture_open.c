@@ -79,7 +79,10 @@ static int open_directory(char *directory, uid_t author)
 	return fd;
 }
 
-/* What is looked at is what is opened: a file that is replaced meanwhile is another. */
+/*
+ * Opens the file first and checks the descriptor, so that replacing the file cannot
+ * bypass the check.
+ */
 static int open_last(int directory, const char *name, uid_t author)
 {
 	int fd = openat(directory, name, FILE_OPEN_FLAGS), err;

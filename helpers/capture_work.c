@@ -142,7 +142,7 @@ static bool wants_all(const struct work *w, const struct symbol *const *s, size_
 	return w->request.all || bytes <= SMALL_BYTES;
 }
 
-/* Behind those with samples. */
+/* Appends all procedures after those with samples, if they are wanted. */
 static int add_others(struct work *w)
 {
 	size_t nr;
@@ -160,7 +160,10 @@ static int add_others(struct work *w)
 	return w->sampled.err;
 }
 
-/* Offsets ascend, so those of one symbol follow one another, but for nested ones. */
+/*
+ * Offsets ascend, so all offsets of a symbol are adjacent, unless symbols are
+ * nested.
+ */
 static int find_procedures(struct work *w)
 {
 	struct sampled *last = NULL;
@@ -263,7 +266,10 @@ static bool has_time(void)
 	       CAPTURE_CPU_S / 2 * NSEC_PER_SEC;
 }
 
-/* With the w->nr_whole first procedures whole; fewer when time is short. */
+/*
+ * Records the first w->nr_whole procedures as a whole; fewer if CPU time or
+ * max_bytes runs out.
+ */
 static int record(struct work *w, struct captured *out)
 {
 	size_t nr;

@@ -75,7 +75,10 @@ static int become(const char *user)
 	return uid && gid ? 0 : -EPERM;
 }
 
-/* None is left, but one may be taken up again where that is wanted. */
+/*
+ * Drops all capabilities. With keep_reading, CAP_DAC_READ_SEARCH stays permitted
+ * (sandbox_read()).
+ */
 static int drop_capabilities(bool keep_reading)
 {
 	const cap_value_t reading = CAP_DAC_READ_SEARCH;
@@ -112,8 +115,8 @@ int sandbox_read(bool effective)
 }
 
 /*
- * Nothing depends on it. SCHED_IDLE would be further behind, and on a busy machine get
- * nothing done before the files are gone.
+ * Lowers the priority; failures are ignored. SCHED_IDLE would be too low: on a busy
+ * machine, files would be gone before they are read.
  */
 static void go_behind_all(int nice)
 {

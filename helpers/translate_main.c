@@ -27,7 +27,7 @@
 #endif
 
 #define USER     "cpi-translate"
-#define NICE     0          /* what waits for it are interrupts that learn nothing */
+#define NICE     0          /* not lower: windows need its answers */
 #define CPU_S    20         /* of a worker */
 #define PAUSE_NS 100000000L /* before a successor of one that died */
 

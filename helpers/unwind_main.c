@@ -13,7 +13,10 @@
 #include "helpers/server.h"
 #include "helpers/unwind.h"
 
-/* The worker's: a message that may not be ends it, and its collector starts another. */
+/*
+ * Runs in the worker. An invalid message ends it, and the collector asks for another
+ * one.
+ */
 static int serve(void)
 {
 	static _Alignas(max_align_t) char message[CPI_UNWIND_MESSAGE];

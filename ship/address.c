@@ -20,7 +20,10 @@
 #define MAX_TRIES  20
 #define MAX_ANSWER (64u << 20)
 
-/* Of the numbers of a host's name, which put_numbers() adds. */
+/*
+ * Begins a condition that excludes void addresses; put_numbers() and ")" must
+ * follow.
+ */
 #define NOT_VOID " AND (host, at, nr) NOT IN (SELECT host, at, nr FROM void WHERE"
 
 static uint64_t lot(void)
@@ -60,8 +63,8 @@ static int find_number(struct ch_store *s, const char *name, uint64_t *number)
 }
 
 /*
- * Later tries leave room between each other, so that a crowd parts. Reports want
- * numbers of 31 bits; if somebody took the last one, any.
+ * After a failed try a random distance is added, so that competing machines diverge.
+ * Reports need 31-bit numbers; once the highest is taken, any is drawn at random.
  */
 static int claim_number(struct ch_store *s, const char *name, unsigned int try)
 {
@@ -109,7 +112,7 @@ struct numbering {
 	bool collided;
 };
 
-/* at, the first number that is free */
+/* at, host, the first number that is free */
 static int note_free(void *ctx, const struct rowbinary_cell *cells)
 {
 	const struct numbering *n = ctx;

@@ -2,9 +2,10 @@
 /*
  * contained.c - compares the flushes of a run's shipments
  *
- * In the order of their first flush, and the widest first, one that contains another
- * comes before it. Nearly all shipments are disjoint, so the search among those before
- * ends at once: it is made only if one of them reached the shipment's last flush.
+ * Shipments are sorted by first flush, then by size from the largest, so a shipment
+ * comes after any that contains it. Nearly all shipments are disjoint, so the search
+ * among those before ends at once: it is made only if one of them reached the
+ * shipment's last flush.
  */
 #include "config.h"
 

@@ -2,11 +2,11 @@
 /*
  * main.c - cpi-ship: ships batches, and waits between them, until a signal
  *
- * After a failure it waits, twice as long each time up to five minutes, and a random
- * part of that less: a store that comes back must not meet all machines at once.
- * Meanwhile, and while a store is silent, it tells the service manager that it lives,
- * and writes its metrics. SIGHUP gives up what is being sent, which is sent again, and
- * reads the options again.
+ * After a failure it waits, twice as long each time up to five minutes, minus a
+ * random part, so that not all machines connect at once when a store comes back.
+ * Meanwhile, and while a store is silent, it tells the service manager that it
+ * lives, and writes its metrics. SIGHUP gives up what is being sent, which is sent
+ * again, and reads the options again.
  */
 #include "config.h"
 
@@ -122,7 +122,7 @@ static void disconnect(struct ship *s)
 	s->store = NULL;
 }
 
-/* Of a store without options that need a restart only. */
+/* Applies the new options. Options that need a restart keep their values. */
 static int take_options(struct ship *s, struct ship_options *now)
 {
 	struct service_changes changes = { 0 };
@@ -225,7 +225,9 @@ static uint64_t rest_after(const struct ship *s, uint64_t cpu_ns, uint64_t took_
 	return least_ns > took_ns ? least_ns - took_ns : 0;
 }
 
-/* Ships one batch. Returns how long to wait before the next one, or a negative error.
+/*
+ * Ships one batch; *rest_ns is how long to wait before the next one. 0 or a negative
+ * error.
  */
 static int step(struct ship *s, size_t *nr, uint64_t *rest_ns)
 {

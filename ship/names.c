@@ -290,8 +290,9 @@ static int put_part(sqlite3_stmt *st, void *ctx)
 }
 
 /*
- * One look: what the store lacks, as much as fits. A store that does not show what it
- * took would get the same for ever.
+ * Sends rows that the store lacks, as many as fit into one insert. Fails if the
+ * store does not show the previous insert, because it would get the same rows for
+ * ever.
  */
 static int send_parts(struct sending *s, const struct local_image *image)
 {

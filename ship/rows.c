@@ -114,7 +114,7 @@ static void put_count(const struct profile_rows *p, unsigned int counter,
 	p->epoch->nr_rows++;
 }
 
-/* The levels that any sample is left at. */
+/* Writes a row for each thinning level at which any samples are left. */
 static void put_thinned(const struct profile_rows *p, uint64_t offset, uint64_t n)
 {
 	for (unsigned int level = 1; n && level <= THIN_LAST; level++) {

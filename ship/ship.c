@@ -233,7 +233,7 @@ static const char *name_of(const struct shipper *s, const char *host)
 	return s->told.host && *s->told.host ? s->told.host : host;
 }
 
-/* Where each run's next flush is, for SQL: temp.cursor. */
+/* Fills temp.cursor, for use in SQL, with the last shipped flush of each run. */
 static int set_cursors(struct batch *b)
 {
 	static const char runs[] =
@@ -311,7 +311,7 @@ static bool is_whole(const struct ship_epoch *e)
 	return e->label && p->host && p->arch && p->cpu && p->release && p->boot_id;
 }
 
-/* The rows of read_epoch(), then the run, and whether the epoch is not complete. */
+/* The columns of read_epoch(), then whether the epoch is open or being rolled up. */
 static int note_epoch(sqlite3_stmt *st, void *ctx)
 {
 	struct batch *b = ctx;
@@ -367,9 +367,9 @@ static int find_holes(struct batch *b)
 }
 
 /*
- * By their last flush, so that none is behind the cursor that is not shipped: an hour
- * comes after the epochs with labels in its middle. Those that the store no longer
- * keeps are left out.
+ * Finds epochs in the order of their last flush, so that no unshipped epoch falls
+ * behind the cursor: an hour's epoch comes after labelled epochs in its middle.
+ * Those that the store no longer keeps are left out.
  */
 static int find_due(struct batch *b)
 {
@@ -428,7 +428,9 @@ static int pass_over(struct batch *b, struct ship_epoch *e)
 	return err;
 }
 
-/* An address of an epoch that does not fit is wasted, and numbers of them cost space.
+/*
+ * The next maximum. Addresses of epochs that do not fit into a batch are wasted, and
+ * cost space in the store.
  */
 static size_t next_max(const struct batch *b, size_t nr)
 {

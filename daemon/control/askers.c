@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A user that is forgotten starts afresh, and whoever owns many user ids has many such
- * starts: that is what the time quota of all users together is for.
+ * A user whose entry was reused gets a fresh quota, so an owner of many user ids
+ * could get many. The quota of all users together limits that.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 static const struct time_quota_limit each = { 10, 100 * NSEC_PER_MSEC };
 static const struct time_quota_limit together = { 20, 200 * NSEC_PER_MSEC };
 
-/* A place for one more: a new one, or that of who was served longest ago. */
+/* Returns a new entry, or the least recently used one without clients, or NULL. */
 static struct asker *find_place(struct askers *as)
 {
 	struct asker *place = NULL;

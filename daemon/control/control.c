@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The main thread's side: requests come in two queues, and root's are done first. Of
- * the others one is done per round, so that sampling goes on between them.
+ * control.c - the main thread's side of the control socket
+ *
+ * Requests come in two queues. Those of root and the daemon's user are all carried out
+ * first; of the others one per round, so that sampling goes on between them.
  *
  * The lock is held for a few pointers and the copy of a text, never across a system
  * call but the wake-up of the other thread.

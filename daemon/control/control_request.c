@@ -85,7 +85,7 @@ static int do_rate(struct session *s, const char *arg, struct buf *text)
 
 static int do_quit(struct session *s, const char *arg, struct buf *text)
 {
-	return 0; /* what control_run() reports is the deed */
+	return 0; /* control.c ends the daemon if this succeeds */
 }
 
 static int do_register(const struct job *job, struct session *s, struct buf *text)

@@ -5,9 +5,10 @@
  * One request, one reply, no state in between. A reply needs no waiting: nothing else
  * is in the socket's queue, and its buffer is made large enough for the longest one.
  *
- * A client is silent until its request is there; then, where its user's time quota is
- * spent, delayed, with the request unread; then it asks, for the status that is
- * published or for something that the main thread does, and is answered.
+ * A client is SILENT until its request arrives. It is DELAYED, with the request
+ * unread, while its user's quota is spent or another request of the user is in
+ * progress. Then it ASKS for the status, or for something that the main thread does,
+ * and is answered.
  */
 #include "config.h"
 
@@ -34,7 +35,7 @@
 #define ACCEPT_PAUSE    (1 * NSEC_PER_SEC)
 #define COMPLAINT_PAUSE (10 * NSEC_PER_SEC)
 
-/* What an event is of, if of no client. */
+/* Sources of epoll events; smaller numbers are clients. */
 enum { EVENT_LISTENER = MAX_CLIENTS, EVENT_WAKE };
 
 enum client_state {
@@ -90,7 +91,7 @@ static void complain(struct server *s, const struct client *client, const char *
 
 /* ---- what it costs ---- */
 
-/* What this thread did since the last charge was for this asker, and so was more_ns. */
+/* Charges the asker for this thread's CPU time since the last charge, plus more_ns. */
 static void charge(struct server *s, struct asker *asker, uint64_t more_ns)
 {
 	uint64_t now_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -119,7 +120,10 @@ static void leave(struct server *s, struct client *client)
 	client->state = CLIENT_NONE;
 }
 
-/* Also by what came since events were last asked for. */
+/*
+ * Whether a client has sent nothing. Also sees what came after the last
+ * epoll_wait().
+ */
 static bool is_silent(struct client *client)
 {
 	char byte;
@@ -132,8 +136,8 @@ static bool is_silent(struct client *client)
 }
 
 /*
- * The one that has been silent for longest: of this asker, or else of all; privileged:
- * root's as well.
+ * Returns the client that has been silent for longest: of one asker, or of all if
+ * `of` is NULL. Includes privileged clients only if `privileged` is set.
  */
 static struct client *most_silent(struct server *s, const struct asker *of,
 				  bool privileged)
@@ -202,7 +206,10 @@ static int watch(struct server *s, int op, int fd, unsigned int what, uint32_t e
 	return epoll_ctl(s->epoll_fd, op, fd, &ev) < 0 ? -errno : 0;
 }
 
-/* The descriptor is the client's, or closed when there is no room. 0 or -errno. */
+/*
+ * Gives the descriptor to a new client. Returns 0, or -errno; then the caller closes
+ * the descriptor.
+ */
 static int admit(struct server *s, int fd)
 {
 	const int reply_bytes = 2 * CPI_CONTROL_REPLY;
@@ -353,7 +360,10 @@ static void reply_status(struct server *s, struct client *client, bool late)
 	buf_fini(&text);
 }
 
-/* Whether there is a status that this client may have: root's is never an old one. */
+/*
+ * Whether to answer now. A privileged client never gets a status that is older than
+ * its request, unless none comes in time (*late).
+ */
 static bool has_status(struct server *s, const struct client *client, bool *late)
 {
 	struct control *c = s->c;
@@ -613,7 +623,7 @@ static void run_server(struct server *s)
 		nr = epoll_wait(s->epoll_fd, events, MAX_CLIENTS, wait_ms(s));
 		note_events(s, events, nr);
 		quit = take_done(s);
-		/* Root's first; of the others each time another one is. */
+		/* Privileged clients first; each round begins with another client. */
 		s->first++;
 		for (unsigned int i = 0; i < 2 * MAX_CLIENTS; i++) {
 			struct client *client =

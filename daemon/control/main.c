@@ -69,9 +69,8 @@ static void occupy_standard_fds(void)
 }
 
 /*
- * From here on new files belong to the group that may read what was sampled;
- * without being root one has only the group that one is in. *gid is -1 when
- * there is none.
+ * Sets the group of new files; its members may read the samples. Without root, only
+ * the process's own group is possible. *gid is -1 if there is none.
  */
 static int adopt_group(const char *name, gid_t *gid)
 {
@@ -262,8 +261,8 @@ static int loop(struct daemon *d)
 }
 
 /*
- * A starved daemon loses mapping records, and needs little: it goes before the
- * rest where it may (as root, or by the unit's Nice=).
+ * A daemon that gets too little CPU time loses mapping records. So it raises its
+ * priority if permitted, unless one was set (Nice= of the unit).
  */
 static void take_precedence(void)
 {
@@ -271,7 +270,7 @@ static void take_precedence(void)
 		setpriority(PRIO_PROCESS, 0, -10);
 }
 
-/* What took long gets on. */
+/* Tells the service manager that a long operation makes progress. */
 static void beat(void *ctx)
 {
 	struct daemon *d = ctx;
@@ -285,7 +284,7 @@ static int sql_gets_on(void *heartbeat)
 	return 0;
 }
 
-static struct heartbeat *the_heartbeat; /* SQLite hands nothing on */
+static struct heartbeat *the_heartbeat; /* for watch_connection(), without argument */
 
 /* A migration, or a flush to a slow disk, is many instructions of SQLite's. */
 static int watch_connection(sqlite3 *h, char **message, const void *api)
@@ -406,9 +405,9 @@ static int run_daemon(int argc, char **argv, struct options *o)
 
 #ifdef HAVE_MALLOPT
 /*
- * glibc raises the size from which an array gets pages of its own to the largest that
- * was freed. Kernel symbols are read from some 10 MB of text, so tables of that size
- * would come from the heap, where calloc() writes them.
+ * glibc raises its mmap threshold to the size of the largest array that was freed.
+ * Kernel symbols are read from some 10 MB of text, so tables of that size would come
+ * from the heap, where calloc() writes them.
  */
 static void give_tables_pages_of_their_own(void)
 {

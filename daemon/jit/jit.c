@@ -388,8 +388,8 @@ static int add_object(struct jit *j, const struct jit_process *p, struct jit_cod
 }
 
 /*
- * What is known of a sample of p without reading anything. -EAGAIN: the code is known,
- * its object is not made.
+ * Looks up a sample of p without reading any file. -EAGAIN: the code is known, but
+ * its object has not been made yet.
  */
 static int look_up(struct jit *j, struct jit_process *p, uint64_t pc, uint64_t from_ns,
 		   uint64_t to_ns, struct known_image **image, uint64_t *bias)
@@ -421,7 +421,10 @@ static void make_object(struct jit *j, struct jit_process *p, uint64_t pc,
 		add_object(j, p, c);
 }
 
-/* Whether all that p told by a moment is known. What is new is read. */
+/*
+ * Reads what is new in p's file, unless it was read after to_ns. Returns whether it
+ * has now been read after to_ns.
+ */
 static bool is_read(struct jit *j, struct jit_process *p, uint64_t from_ns,
 		    uint64_t to_ns)
 {

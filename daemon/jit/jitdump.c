@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The layout is that of tools/perf/Documentation/jitdump-specification.txt in Linux;
- * a dump of the other byte order is of another machine. That has the .eh_frame_hdr
- * before the .eh_frame; perf itself, and who writes for it, have it behind.
+ * See tools/perf/Documentation/jitdump-specification.txt in Linux. A dump in the
+ * other byte order is refused, because it is from another machine. The specification
+ * puts the .eh_frame_hdr before the .eh_frame, but perf and the programs that write
+ * dumps put it behind.
  */
 #include "config.h"
 

@@ -93,7 +93,7 @@ static bool same_code(const struct jitmap *m, const struct jit_code *a,
 	       !strcmp(jitmap_name(m, a), jitmap_name(m, b));
 }
 
-/* Whether b, which came later, is all that is left of a by the horizon. */
+/* Whether b, which was added later, replaced all of a before the horizon. */
 static bool has_replaced(const struct jit_code *b, const struct jit_code *a,
 			 uint64_t horizon_ns)
 {
@@ -145,8 +145,9 @@ static size_t nr_below(const struct jitmap *m, uint64_t pc)
 }
 
 /*
- * The newest piece around pc that came by when, and before the one called limit
- * (NULL: of all); with later, the oldest that came after when.
+ * Returns the newest piece around pc that was added at `when` or before, and before
+ * the piece `limit` (unless NULL). With later: the oldest that was added after
+ * `when`.
  */
 static struct jit_code *pick(struct jitmap *m, uint64_t pc, uint64_t when, bool later,
 			     const struct jit_code *limit)

@@ -35,15 +35,19 @@ static uint64_t to_ns(const struct timespec *ts)
 	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
 }
 
-/* A root's file may be a link that the process's user made to what it may not read. */
+/*
+ * Trusts the owner's files, and root's if all may read them: a hard link may be to a
+ * file of root that the user may not read.
+ */
 static bool is_believed(const struct jit_owner *owner, const struct stat *st)
 {
 	return st->st_uid == owner->uid || (!st->st_uid && st->st_mode & S_IROTH);
 }
 
 /*
- * A file that this owner answers for. Those of /proc and the like say that they are
- * empty; some change when they are read. A descriptor, or -errno. In the worker.
+ * Opens a file that is_believed() and is not older than the process. Refuses empty
+ * files, and thus those of /proc, of which some change when they are read. A
+ * descriptor, or -errno. In the worker.
  */
 static int open_owned(const struct jit_owner *owner, const char *path, struct stat *st)
 {
@@ -340,7 +344,10 @@ static int read_dump(struct timed_child_job *job)
 	return 0;
 }
 
-/* The name, bytes and tables of what moved are those of what was there. */
+/*
+ * Adds moved code, with the name, bytes and tables of the newest code at the old
+ * address.
+ */
 static int add_move(struct jitmap *m, const struct jitdump_record *r,
 		    const struct jit_code *when, size_t *budget)
 {

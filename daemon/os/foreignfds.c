@@ -36,8 +36,8 @@ bool foreignfds_refuse(int socket)
 }
 
 /*
- * What is looked at has its descriptors opened once more where there is room for them:
- * closing these releases nothing.
+ * MSG_PEEK installs copies of the attached descriptors, if there is room. Closing
+ * the copies never drops a last reference.
  */
 static bool close_attached(struct msghdr *msg)
 {
@@ -186,8 +186,9 @@ bool foreignfds_is_dropping(struct foreignfds *f)
 }
 
 /*
- * Whether anything is unread, now that no more can come. An empty message looks like
- * the end, but for its sender's credentials, for which there is no room here.
+ * Shuts down reading, and returns whether a message is unread. An empty message
+ * looks like the end, except that its sender's credentials do not fit here
+ * (MSG_CTRUNC).
  */
 static bool is_unread(int socket)
 {

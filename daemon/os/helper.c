@@ -26,8 +26,8 @@
 #define END_STEPS 400 /* of 10 ms, that a helper has to end */
 
 /*
- * Beside this program, or where the build leaves it, so that the two are of one
- * version; else where it is installed.
+ * Looks beside this program and in the build tree, so that both have the same
+ * version; then where helpers are installed.
  */
 static int find_program(const char *name, char path[PATH_MAX])
 {
@@ -82,7 +82,10 @@ static int add_close_others(posix_spawn_file_actions_t *files)
 }
 #endif
 
-/* Its signals as a program expects them; of ours nothing but the socket. */
+/*
+ * Starts the program with default signals, no environment, and no descriptor of ours
+ * but the socket.
+ */
 static int spawn(const char *path, const char *name, int socket, pid_t *pid)
 {
 	char *const args[] = { (char *)name, NULL }, *const no_env[] = { NULL };

@@ -40,8 +40,8 @@ static void find_cpuinfo(const char *text, const char *name, char *out, size_t s
 }
 
 /*
- * The processor's name. On x86 with its family and model, which tell what it is also
- * where a hypervisor gives it a name that does not.
+ * The processor's name. On x86 also its family and model, because a hypervisor may
+ * give it a name that does not identify it.
  */
 static void find_cpu(const char *cpuinfo, char *out, size_t size)
 {

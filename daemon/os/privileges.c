@@ -146,7 +146,7 @@ static bool is_kept(const cap_value_t *kept, int nr, cap_value_t cap)
 	return false;
 }
 
-/* What follows from being root, or from executing a file, gives nothing more. */
+/* Makes sure that neither user id 0 nor executing a file gives further capabilities. */
 static int lock_out(const cap_value_t *kept, int nr)
 {
 	const unsigned long bits =

@@ -34,8 +34,8 @@ static int open_root(pid_t tgid)
 }
 
 /*
- * Takes found over, which is open for a look. Opened for more is only a regular file:
- * a device may mind.
+ * Reopens an O_PATH descriptor for reading, and closes it. Reopens only regular
+ * files, because opening a device may have side effects.
  */
 static int open_found(int found, struct stat *st)
 {
@@ -163,7 +163,7 @@ int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st)
 	return open_link(path, inode, st);
 }
 
-/* An empty path in a directory of our own: what it says of the flag is all. */
+/* Opens our own root only to see whether the kernel knows RESOLVE_CACHED. */
 bool procroot_can_peek(void)
 {
 	const struct open_how how = {

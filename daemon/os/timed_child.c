@@ -28,12 +28,18 @@
 
 #define NR_SHARES 1024 /* processes; users: they share one where they are more */
 
-/* Of the time: of a process, of a user, and of all for answers that do not come. */
+/*
+ * Time quotas: of a process, of a user, and of all waits for answers that do not
+ * come.
+ */
 static const struct time_quota_limit process_limit = { 5, 250 * NSEC_PER_MSEC };
 static const struct time_quota_limit user_limit = { 20, 1000 * NSEC_PER_MSEC };
 static const struct time_quota_limit wait_limit = { 20, 2000 * NSEC_PER_MSEC };
 
-/* The same, for who has not let anybody wait before. */
+/*
+ * The limit of all waits that holds even for processes and users that caused none
+ * lately.
+ */
 static const struct time_quota_limit first_wait_limit = { 100, 10000 * NSEC_PER_MSEC };
 #define SUSPECT_NS (100 * NSEC_PER_SEC)
 
@@ -306,7 +312,10 @@ static bool is_suspect(const struct share *s, uint64_t now_ns)
 	return s->quota && *s->waited_ns && now_ns - *s->waited_ns < SUSPECT_NS;
 }
 
-/* What all wait together: who never let anybody wait is refused last. */
+/*
+ * Whether the limits of all waits allow a question. Processes and users that caused
+ * no wait lately are refused last.
+ */
 static bool may_wait(struct timed_child *a, const struct payer *p, uint64_t now_ns)
 {
 	const bool has_some = time_quota_has(&a->waits, &wait_limit, now_ns);
@@ -351,8 +360,8 @@ static void pay_wait(struct timed_child *a, const struct payer *p, uint64_t begu
 }
 
 /*
- * Room to remember one that will be stuck, or NULL: so many still are, or one is with
- * the same question about this process.
+ * Returns a free slot for a worker that may get stuck. NULL: too many workers are
+ * stuck, or one is stuck with the same question about this process.
  */
 static struct stuck *find_room(struct timed_child *a, const struct payer *p,
 			       timed_child_fn fn)
@@ -404,7 +413,10 @@ static void leave_alone(struct timed_child *a, struct stuck *room,
 								 : TIMED_CHILD_KILL);
 }
 
-/* Asks, and pays: by the worker's CPU time, or what was waited for nothing. */
+/*
+ * Asks, and charges the payer for the worker's CPU time, or for the time waited in
+ * vain.
+ */
 static int ask(struct timed_child *a, const struct timed_child_question *q,
 	       const struct payer *p, struct stuck *room, struct buf *out)
 {
@@ -477,10 +489,10 @@ static int do_nothing(struct timed_child_job *job)
 }
 
 /*
- * The worker keeps it until it is asked something: by then it is closed here, so the
- * last close is the worker's. The question that follows at once costs nobody but us;
- * where it may not be asked, any other one does. Where no worker can be had, this is
- * the last close.
+ * The worker keeps the descriptor until the next question. By then it is closed
+ * here, so the worker closes the last copy. That question follows at once and is
+ * charged to no process; if it is refused, any later question will do. Without a
+ * worker, the close here is the last.
  */
 void timed_child_dispose(struct timed_child *a, int fd)
 {

@@ -48,7 +48,10 @@ static void ignore_signals(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-/* As the last change of rights takes this back, it comes after that. */
+/*
+ * Must be called after the last change of credentials, because that clears
+ * PDEATHSIG.
+ */
 static void end_with(pid_t parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
@@ -168,7 +171,10 @@ static void end_worker(struct worker *w)
 	w->pid = 0;
 }
 
-/* There is room when the daemon says that it may; else it ends. */
+/*
+ * Lets the current worker go on in a free lingering slot; if there is none, kills
+ * it.
+ */
 static void let_linger(struct server *s)
 {
 	struct worker *w = &s->now;
@@ -205,7 +211,7 @@ static void reap(struct server *s)
 		forget(s, pid);
 }
 
-/* Ends those whose time is over. How long there is nothing to do, for poll(). */
+/* Kills lingering workers whose time is over. Returns the timeout for poll(). */
 static int look_after_lingering(struct server *s)
 {
 	int timeout_ms = -1;

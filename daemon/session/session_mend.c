@@ -13,8 +13,9 @@
  *				run begins in the other, if it is a CPI database
  *	no -wal or -shm file	all is moved into the database, which is opened anew
  *
- * I1  The old database stays open until there is a whole copy, or none can be made:
- *     only then is something lost, which is said, and the exit status tells it.
+ * I1  The old database stays open until there is a whole copy, or none can be made.
+ *     Only in the latter case are samples lost; the log and the exit status report
+ *     it.
  * I2  Nobody else uses the database meanwhile: retention is stopped, and captures wait.
  * I3  After a failure the database may be closed (db_renew()). Nothing is stored until
  *     it has been opened, so session_mend() does not return 0 before.

@@ -244,7 +244,10 @@ static int open_grace(struct windowbpf *wb)
 			      &wb->grace);
 }
 
-/* By its edge: what is there, and is not taken yet, wakes nobody. */
+/*
+ * Edge-triggered, so that records that were not taken yet do not wake the daemon
+ * again.
+ */
 static int wake(const struct windowbpf *wb)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };

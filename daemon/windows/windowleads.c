@@ -20,7 +20,10 @@
 #define SLOTS     16
 #define MAX_PAGES 4096 /* a struct entered of 1 KiB each */
 
-/* A bit for each offset of a page to which code jumps; of other pages alone. */
+/*
+ * A bit for each offset of a page that is a jump's target; then only for jumps from
+ * other pages.
+ */
 struct entered {
 	uint64_t bit[CPI_CODE_LINES];
 	uint64_t from_outside[CPI_CODE_LINES];
@@ -69,7 +72,7 @@ void windowleads_free(struct windowleads *wl)
 }
 
 /*
- * jmp, call; the jumps on conditions; xbegin, whose target is where it goes on; lea,
+ * jmp, call and conditional jumps; xbegin, whose target is its abort handler; lea,
  * whose target may be a procedure.
  */
 static bool is_jump(uint8_t before, uint8_t opcode)
@@ -185,7 +188,10 @@ static bool has_bit(const uint64_t *bits, uint64_t offset)
 	       bits[offset / CPI_CODE_LINE] >> offset % CPI_CODE_LINE & 1;
 }
 
-/* What the page says of an offset is wrong. Returns whether this is new. */
+/*
+ * Marks an offset as wrong if the page takes vectors for 0 there. Returns whether
+ * the mark is new.
+ */
 static bool doubt(const struct cpi_code_page *page, uint64_t *wrong, uint64_t offset)
 {
 	if (!has_bit(page->zero, offset) || has_bit(wrong, offset))
@@ -194,7 +200,10 @@ static bool doubt(const struct cpi_code_page *page, uint64_t *wrong, uint64_t of
 	return true;
 }
 
-/* And so it is where the instruction at offset leads. Returns whether this is new. */
+/*
+ * Marks the successors of an instruction at a wrong offset, too. Returns whether any
+ * mark is new.
+ */
 static bool spread(const struct cpi_code_page *page, uint32_t nr_uops, uint64_t *wrong,
 		   uint32_t offset)
 {

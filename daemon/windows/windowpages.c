@@ -59,9 +59,9 @@
 #define MAX_TRIES   64   /* translations of one page, until it is forgotten */
 #define REACH       64   /* instructions that are translated behind a wanted one ... */
 #define FIRST_REACH 512  /* ... of a page that is new, if not all of it is */
-#define FAT_S       15   /* after which a piece's lines that no window passed go */
+#define FAT_S       15   /* age at which a piece loses lines no window used */
 #define MAX_AHEAD   32   /* places that a page leads to */
-#define SPARE_SHARE 8    /* of all room, that nothing gets ahead of windows */
+#define SPARE_SHARE 8    /* of all room, kept free of pages made ahead */
 #define MAX_READY   64
 #define PASS_NS \
 	(1800 * NSEC_PER_SEC) /* a line counts as used for this long, or twice */
@@ -211,7 +211,10 @@ uint32_t windowpages_nr_live(const struct windowpages *wp,
 	return u ? u->nr_live : 0;
 }
 
-/* Who fills it again and again does not have all forgotten as often. */
+/*
+ * Full again within FORGET_NS does not count, so that a process that keeps filling
+ * the table cannot have it cleared each time.
+ */
 bool windowpages_is_full(const struct windowpages *wp)
 {
 	return wp->units.full &&
@@ -235,7 +238,7 @@ static struct known_image *image_of(const struct windowpages *wp, uint32_t entry
 
 /* ---- pieces ---- */
 
-/* A number for a piece of nr_cells cells at first. */
+/* Makes a piece: nr_cells cells that begin at cell `first`. Returns its number. */
 static uint32_t add_piece(struct windowpages *wp, uint32_t entry, uint32_t first,
 			  uint32_t nr_cells)
 {
@@ -253,7 +256,7 @@ static uint32_t add_piece(struct windowpages *wp, uint32_t entry, uint32_t first
 	return number;
 }
 
-/* The program finds it no more; what it has recorded may name it. */
+/* Removes the entry's live piece. Records that were made with it may still need it. */
 static void lay_to_rest(struct windowpages *wp, uint32_t entry)
 {
 	struct page *p = &wp->page[entry];
@@ -268,8 +271,8 @@ static void lay_to_rest(struct windowpages *wp, uint32_t entry)
 }
 
 /*
- * Whoever finds it finds all of it: pairs with the program's look-up by its address.
- * What comes ahead of windows is the first to go again, until one uses it.
+ * The release store pairs with the address dependency of the program's look-up. A
+ * page made ahead of windows is evicted first until a window uses it.
  */
 static void publish(struct windowpages *wp, uint32_t entry, uint32_t number, bool ahead)
 {
@@ -618,8 +621,10 @@ static bool is_private(const struct windowpages *wp, uint32_t entry)
 	return !unit_of(wp, entry)->image;
 }
 
-/* Returns the address of the page of an entry of code made at run time; *who is its
- * process. */
+/*
+ * Returns the address of the page of an entry of code made at run time; *who is its
+ * process.
+ */
 static uint64_t address_of(const struct windowpages *wp, uint32_t entry,
 			   struct process *who)
 {
@@ -812,7 +817,10 @@ static size_t read_code(const struct windowpages *wp, uint32_t entry, void *to,
 	return codecache_read(wp->cfg.codecache, image, offset, to, size);
 }
 
-/* What is translated, or was, so that more is, and not something else. */
+/*
+ * Copies the known instruction starts, so that a new translation extends the
+ * previous one instead of replacing it.
+ */
 static void copy_starts(const struct windowpages *wp, uint32_t entry,
 			uint64_t starts[CPI_CODE_LINES])
 {
@@ -929,7 +937,7 @@ void windowpages_publish(struct windowpages *wp, uint32_t entry)
 	finish(wp, &first);
 }
 
-/* A windowleads_read_fn. */
+/* The ctx of read_unit(), a windowleads_read_fn. */
 struct unit_code {
 	const struct windowpages *wp;
 	const struct unit *unit;

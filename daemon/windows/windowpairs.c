@@ -171,7 +171,10 @@ static enum windowpairs_outcome add_step(const struct cpi_pair_record *r,
 	return class == EDGES_PACE_DISAGREES ? PAIR_DISAGREES : PAIR_STORED;
 }
 
-/* The step before, if it is of the same block: both would tell the same. */
+/*
+ * Whether an earlier step has the same block and positions: both would give the same
+ * evidence.
+ */
 static bool is_told(const struct step *step, uint32_t i)
 {
 	for (uint32_t k = 0; k < i; k++) {

@@ -2,9 +2,8 @@
 /*
  * windowprocs.c - processes and regions, as the program sees them
  *
- * A process entry is changed only while its sequence number is odd
- * (abi/window_bpf.h, I3). The
- * table is set-associative, like a CPU cache: a new process replaces one of its
+ * A process entry is changed only while its sequence number is odd (abi/window_bpf.h,
+ * I3). The table is set-associative, like a CPU cache: a new process replaces one of its
  * set that no window has used since the previous replacement.
  */
 #include "config.h"
@@ -137,7 +136,10 @@ static bool was_missed(const struct entered *e, const struct range *r)
 	return false;
 }
 
-/* Of what was never sampled the file need not be read for this. */
+/*
+ * Returns the range's image, or NULL. Does not read a file only for this, unless a
+ * window missed its code.
+ */
 static struct known_image *image_of(const struct gathering *g, const struct range *r,
 				    bool missed)
 {
@@ -150,7 +152,10 @@ static struct known_image *image_of(const struct gathering *g, const struct rang
 	return image->unknown == SAMPLE_KEPT ? image : NULL;
 }
 
-/* What windows have missed, then by how much of it they come to. Whether it may be. */
+/*
+ * Weighs a candidate: first what windows have missed, then by the number of
+ * translated pages. Returns false if it cannot be a region.
+ */
 static bool weigh(const struct gathering *g, struct candidate *c)
 {
 	const struct range *r = &c->range;
@@ -281,7 +286,10 @@ static bool is_same(const struct cpi_window_process *p,
 	       p->exec_id == r->exec_id;
 }
 
-/* Who was not followed since the last one came. */
+/*
+ * Returns the slot of this tgid; else a free slot of its set; else one that no
+ * window has used since the previous replacement, if any.
+ */
 static uint32_t find_place(struct windowprocs *wp, const struct cpi_window_record *r)
 {
 	const uint32_t first = cpi_window_set(r->window.tgid) * CPI_WINDOW_WAYS;
@@ -317,8 +325,8 @@ static struct process *newest_of(const struct windowprocs *wp, uint32_t tgid)
 }
 
 /*
- * Whether it has memory that nobody else is to see; one that does not let itself be
- * read is left alone as well. -EBUSY: it may be asked later.
+ * Whether the process has secret memory (memfd_secret(2)); also if its mappings
+ * cannot be read. -EBUSY: try again later.
  *
  * At an interrupt, such memory shows where the process has mapped it itself
  * (locked_vm). What it has inherited does not, but after an exec it has inherited

@@ -20,7 +20,7 @@ enum { PROCESS_SHARE = 4, USER_SHARE = 2 }; /* I2 */
 
 enum group_kind { OF_IMAGE, OF_OWNER, BY_PROCESS, BY_USER };
 
-/* What the units of an image, or an owner, and what a process or a user pays for. */
+/* The units of one image or owner; or the pages that one process or user pays for. */
 struct unit_group {
 	struct hnode node;
 	enum group_kind kind;
@@ -108,8 +108,10 @@ static void join_group(struct unit_group *g, struct unit *u)
 
 /* ---- entries ---- */
 
-/* Finds the process and the user against which pages of owner count. 0, -CPI_ELIMIT or
- * -ENOMEM. */
+/*
+ * Finds the process and the user against which pages of owner count. 0, -CPI_ELIMIT
+ * or -ENOMEM.
+ */
 static int find_payers(struct windowunits *wu, const struct windowpages_owner *owner,
 		       uint32_t nr_pages, struct unit_group *payer[2])
 {
