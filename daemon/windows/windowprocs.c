@@ -3,8 +3,8 @@
  * windowprocs.c - processes and regions, as the program sees them
  *
  * A process entry is changed only while its sequence number is odd (abi/window_bpf.h,
- * I3). The table is set-associative, like a CPU cache: a new process replaces one of its
- * set that no window has used since the previous replacement.
+ * I3). The table is set-associative, like a CPU cache: a new process replaces one of
+ * its set that no window has used since the previous replacement.
  */
 #include "config.h"
 
