@@ -89,8 +89,8 @@ static int hash_bytes_at(int fd, uint64_t at, uint64_t size, struct sha256_ctx *
 }
 
 /*
- * All of a segment, or ELFID_SPREAD chunks evenly spread over it. Where the bytes
- * stand, and how many there are, is part of what they are.
+ * All of a segment, or ELFID_SPREAD chunks evenly spread over it. The segment's
+ * address and size are hashed, too.
  */
 static int hash_segment(int fd, const GElf_Phdr *ph, bool spread,
 			struct sha256_ctx *hash)

@@ -2,8 +2,8 @@
 /*
  * ibs.c - IBS's registers as a record
  *
- * Which bits mean something depends on other bits; who reads them says so once, here,
- * and leaves out what does not.
+ * Some bits are valid only if other bits are set. Only this file checks that, and it
+ * leaves invalid bits out of the record.
  */
 #include "config.h"
 
@@ -176,7 +176,7 @@ static struct source find_source(unsigned int number, const struct ibs_machine *
 	return number < sizeof(sources) / sizeof(sources[0]) ? sources[number] : none;
 }
 
-/* Of a load that no cache of the core's had. */
+/* Records the data source of a load that missed all caches of its core. */
 static void record_beyond_l2(const struct ibs_sample *s,
 			     const struct ibs_machine *machine, struct hw_record *r)
 {

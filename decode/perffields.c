@@ -16,7 +16,10 @@
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What PERF_SAMPLE_WEIGHT_STRUCT has three of, and PERF_SAMPLE_WEIGHT one. */
+/*
+ * The three weights of PERF_SAMPLE_WEIGHT_STRUCT; PERF_SAMPLE_WEIGHT has only the
+ * first one.
+ */
 struct weights {
 	uint32_t memory; /* cycles of a load's access */
 	uint16_t issue;  /* from its dispatch to its completion */
@@ -48,7 +51,9 @@ static void record_weights(const struct perf_fields *f, struct hw_record *r)
 		hw_set(r, HW_RETIRE_TO_RETIRE, w.retire);
 }
 
-/* What a level says of data that was found there: of the old bits, and of the number.
+/*
+ * What a level says of data that was found there: of the old bits, and of the
+ * number.
  */
 struct level {
 	bool known;

@@ -19,7 +19,10 @@ struct gathered {
 	struct spe_packet operation, events, source;
 };
 
-/* Above 56 bits is what is known otherwise: kernels' addresses have all ones there. */
+/*
+ * A packet has the lower 56 bits. The exception level tells the upper ones: all ones
+ * in the kernel.
+ */
 static uint64_t code_address(uint64_t payload)
 {
 	const uint64_t address = payload & SPE_ADDRESS_MASK;
@@ -237,7 +240,7 @@ bool spe_next(struct spe_reader *r, struct hw_record *out)
 		g = none;
 		r->damaged = false;
 	}
-	if (r->damaged) { /* of what was looked at nothing is of use */
+	if (r->damaged) { /* none of these bytes is needed any more */
 		r->skipped += at - r->at;
 		r->at = at;
 	}

@@ -49,7 +49,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 } cpi_notices SEC(".maps");
 
-/* The loader's number in the place of one of abi/bpf.h's. */
+/* An operand that the loader patches; placeholder is a number of abi/bpf.h. */
 #define LOADED(placeholder)                                       \
 	({                                                        \
 		uint64_t loaded;                                  \
@@ -96,7 +96,10 @@ static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
 			(r)->r10, (r)->r9, (r)->r8, (r)->ax, (r)->cx, (r)->dx,      \
 			(r)->si, (r)->di, (r)->sp                                   \
 	}
-/* Where they are there, by their numbers in instructions, four bits each. */
+/*
+ * Maps a register's number in instructions to its index in GENERAL_REGS, four bits
+ * each.
+ */
 #define GENERAL_AT(number) (0x01236789ed4f5cbaULL >> 4 * (number)&15)
 #define PC_OF(r)           ((r)->ip)
 
@@ -349,10 +352,10 @@ bucket_of(struct cpi_bpf_cpu *cpu, uint32_t active, uint64_t word0, uint64_t who
 /*
  * Counts a sample at pc; outcome_of reads the registers at from.
  *
- * Where an instruction that is no conditional jump, nor a compare in front of one,
- * has been sampled before, the one that is there still is none: most samples are
- * counted without a look at the code. Code that is changed in place is seen as changed
- * after the next sweep.
+ * If the table has an entry without outcome for this PC, the instruction is known to
+ * be neither a conditional jump nor a compare before one. So most samples are
+ * counted without a look at the code. Code that is changed in place is seen as
+ * changed after the next sweep.
  */
 static __always_inline int
 count_sample(struct cpi_bpf_cpu *cpu, uint32_t number, uint64_t pc, const void *from,

@@ -68,7 +68,10 @@ int cpi_config_check(struct cpi_kmod_config *config)
 	return err;
 }
 
-/* Some kinds are known by their number, others by what perf made of them. */
+/*
+ * Whether the event can interrupt. Clocks are known by their type, others only by
+ * the PMU that perf chose.
+ */
 bool cpi_config_can_sample(const struct cpi_kmod_event *e,
 			   const struct perf_event *event)
 {

@@ -356,7 +356,7 @@ int cpi_counter_stats(struct cpi_kmod_stats *stats)
 	return 0;
 }
 
-/* ---- hotplug: who came late is sampled, who goes keeps its samples ---- */
+/* ---- hotplug: new CPUs are sampled; samples of removed CPUs are kept ---- */
 
 int cpi_cpu_online(unsigned int cpu)
 {

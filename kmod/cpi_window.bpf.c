@@ -65,7 +65,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 } cpi_pair_records SEC(".maps");
 
-/* Of which, and below which, all is left alone. */
+/* Excluded cgroups: processes in them, or below them, are not followed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
 	__uint(max_entries, CPI_WINDOW_CGROUPS);
@@ -150,9 +150,9 @@ static __always_inline long put_record(const struct cpi_window_cpu *cpu, uint64_
 }
 
 /*
- * Whether a process is to be left alone: its cgroup; or because it has locked memory,
- * which memfd_secret() counts as, and which may be keys. What it has inherited of such
- * is not counted: that is the daemon's to see.
+ * Whether the process must not be read: because of its cgroup, or because it has
+ * locked memory, which may hold keys (memfd_secret() counts as locked). Inherited
+ * secret memory is not counted here; the daemon checks for it.
  */
 static __always_inline bool is_excluded(void)
 {
@@ -174,7 +174,7 @@ static __always_inline void *find_element(void *map, uint32_t number)
 	return bpf_map_lookup_elem(map, &number);
 }
 
-/* Whoever is new may be gone soon: the daemon wakes for it. */
+/* Wakes the daemon for a process that is not in the table, because it may exit soon. */
 static __always_inline uint64_t wake_for(const struct cpi_window_record *r)
 {
 	return r->process == CPI_WINDOW_PROCESSES ? BPF_RB_FORCE_WAKEUP
@@ -249,7 +249,7 @@ static __always_inline void finish_pair(struct cpi_pair_cpu *pair,
 	pair->state = CPI_PAIR_NONE;
 }
 
-/* Opens a pair with who was followed just now. */
+/* Opens a pair for the thread that was followed just now. */
 static __always_inline void open_pair(struct cpi_pair_cpu *pair,
 				      const struct bpf_perf_event_data *ctx,
 				      const struct cpi_window_record *window)

@@ -126,7 +126,7 @@ static bool append(const struct link_map *map, enum cpi_announce_what what)
 	return true;
 }
 
-/* Of few objects most programs are made: only the others pay for more memory. */
+/* Most programs have few objects, so only the others allocate more memory. */
 static bool grow(void)
 {
 	long at;
@@ -166,8 +166,9 @@ unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 }
 
 /*
- * That the program itself is closed is its end: nothing is unmapped any more. The
- * others follow, hundreds of them, whose memory is in no cache by then.
+ * When the program itself is closed, the process ends, and nothing is unmapped any
+ * more. The hundreds of objects that are closed after it are ignored, because their
+ * data are in no cache by then.
  */
 unsigned int la_objclose(uintptr_t *cookie)
 {

@@ -92,8 +92,8 @@ struct summary {
 
 /*
  * One pass, for this is done for each object of each program: notes count when they
- * are in the first segment, whose header is before theirs. False when there is no
- * code, or some that cannot be told of.
+ * are in the first segment, whose header is before theirs. Returns false if there is
+ * no code, or code that a record cannot describe.
  */
 static bool summarise(const struct link_map *map, const struct object_headers *h,
 		      struct cpi_announce_segment *to, struct summary *out)

@@ -25,7 +25,7 @@
 #include "loader-hook/sys.h"
 
 #define STATUS_BYTES \
-	1536 /* the line is in the first kilobyte, but for who is in 100 groups */
+	1536 /* the line is in the first KB, unless Groups: has 100 entries */
 
 static bool begins_with(const char *text, const char *end, const char *word)
 {

@@ -163,7 +163,7 @@ static int add_part(struct code *c, uint64_t offset, uint64_t size)
 	return 0;
 }
 
-/* "name.cold", "name.cold.3", for the procedure's name, and "name.part.0" with more. */
+/* Whether name is the procedure's symbol with ".cold" or ".cold.N" appended. */
 static bool is_cold_name(const char *name, const char *procedure)
 {
 	const size_t len = strlen(procedure);

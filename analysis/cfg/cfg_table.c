@@ -65,8 +65,10 @@ static int find_before(struct code *c, const struct table_path *p, uint64_t addr
 	return found;
 }
 
-/* A path to address: its last join is entered by the choice-th way, others by the
- * first. */
+/*
+ * Finds a path backwards from address. It enters the join nearest to address by the
+ * choice-th predecessor, all others by the first.
+ */
 static void find_path(struct code *c, uint64_t address, int choice,
 		      struct table_path *p)
 {

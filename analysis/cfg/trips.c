@@ -103,7 +103,10 @@ static bool read_step(const struct trips_run *t, const struct insn *insn,
 	return out->is_address || out->size == 4 || out->size == 8;
 }
 
-/* The last instruction of a block but its jump that sets the flags, or -1. */
+/*
+ * The last instruction before the block's jump that sets the flags; -1 if there is
+ * none, or a call comes after it.
+ */
 static int find_compare(const struct cfg *cfg, const struct cfg_block *block)
 {
 	for (int i = block->first_insn + block->nr_insns - 2; i >= block->first_insn;

@@ -114,8 +114,8 @@ static int sum_places(struct data_scene *s, struct arena *arena)
 }
 
 /*
- * The part of an age's accesses that those with a bound of this age have been at risk:
- * bounds are spread evenly over the age's integers.
+ * For which part of an age class accesses that are censored in it were at risk:
+ * censoring times are spread evenly over the class's integers.
  */
 static double part_at_risk(int age)
 {
@@ -271,8 +271,9 @@ static struct data_estimate share_of(double p, double n, double low, double high
 }
 
 /*
- * Between the length of a window and the characteristic time windows cannot see. At
- * most no line is touched again in between, at least they are as locality often has it.
+ * Windows do not show reuse between their own length and the characteristic time.
+ * Upper end: no line is touched again in between; lower end: lines are touched again
+ * as typical locality has it (LOCAL).
  */
 static struct data_estimate miss_of(const struct data_scene *s, size_t i, double step)
 {

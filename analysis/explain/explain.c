@@ -150,8 +150,9 @@ static double one_of(const struct explain_windows *w)
 }
 
 /*
- * One of these passes supposes that the mean instruction does not wait. If it does, the
- * fastest code of the program would be faster than any code is.
+ * one_of() assumes that the mean instruction does not wait. If it waits, the
+ * program's fastest code would seem faster than code can be; this factor corrects
+ * that.
  */
 static double pace_factor(const struct explain_windows *w)
 {
@@ -364,7 +365,10 @@ static int take_branch_stacks(struct analysis_run *x)
 #define COUNTED  0.05 /* deviation of the scale where branch stacks counted */
 #define ANCHORED 0.1  /* ... where enough instructions were sampled as they retired */
 
-/* Joins all that is known of the scale, unless executions were counted. */
+/*
+ * Finds the scale from all evidence, unless branch stacks or samples of retired
+ * instructions fixed it already.
+ */
 static int find_scale(struct analysis_run *x)
 {
 	const struct blame_input code = { .cfg = x->cfg,
@@ -517,8 +521,9 @@ static int fewest_executions(struct analysis_run *x, struct freq *out, bool *few
 }
 
 /*
- * Where executions are not known there may be fewer, so that what waits explains more.
- * Then the most that a reason explains is that of the fewest.
+ * Blocks whose executions are not known may have run less often, so each execution
+ * waited longer. Raises each reason's upper bound to its value at the fewest
+ * executions.
  */
 static int widen_culprits(struct analysis_run *x, const struct blame_input *in)
 {

@@ -67,7 +67,8 @@ struct arena *feedback_arena(struct feedback *f)
 }
 
 /*
- * Formats of lines hold no name with spaces; GCC's has those that it gives templates.
+ * Formats with a line per entry cannot hold names with spaces. GCC's format (plain)
+ * has them, because GCC's names of templates have spaces.
  */
 static bool is_name(const struct feedback *f, const char *s)
 {
@@ -166,7 +167,10 @@ static bool is_function(const struct feedback_function *a,
 			 : a->file == b->file && a->start == b->start;
 }
 
-/* The function that is like what is wanted, whose names are kept. */
+/*
+ * Finds or adds the function with wanted's caller, place and name. Its strings must
+ * be the tree's own copies.
+ */
 static struct feedback_function *get_function(struct feedback *f,
 					      const struct feedback_function *wanted)
 {
@@ -248,8 +252,9 @@ static struct feedback_key key_of(const struct feedback *f, const struct origin 
 }
 
 /*
- * GCC parts a function behind its first tests, so that these can be inlined alone.
- * Where the rest is inlined, too, it seems called by the function's first line.
+ * GCC may split a function after its first tests, to inline only these
+ * (-fpartial-inlining). If the rest is inlined as well, debug information shows it
+ * as called at the function's first line.
  */
 static bool is_own_part(const struct origin *caller, const struct origin *p)
 {
@@ -257,7 +262,10 @@ static bool is_own_part(const struct origin *caller, const struct origin *p)
 	       strcmp(p->function, caller->function) == 0;
 }
 
-/* As image_origins_at(), as the compiler will have the stack when it reads profiles. */
+/*
+ * Like image_origins_at(), but without GCC's own splits: the compiler does not have
+ * these in the stack when it reads the profile.
+ */
 static size_t origins_at(const struct feedback *f, struct image *im, uint64_t offset,
 			 struct origin p[IMAGE_MAX_ORIGINS])
 {
@@ -272,7 +280,7 @@ static size_t origins_at(const struct feedback *f, struct image *im, uint64_t of
 	return nr;
 }
 
-/* What of the stack is not known; NULL: all of it is. */
+/* Returns the tally of what is missing in the stack; NULL if nothing is. */
 static double *why_unknown(struct feedback *f, const struct origin *p, size_t nr)
 {
 	struct feedback_tally *t = &f->tally;
@@ -372,9 +380,9 @@ static int compare_turns(const void *a, const void *b)
 }
 
 /*
- * Of conditional jumps. Where a loop is turned round what the source tests once a round
- * is tested by two, in a loop and outside it: they add up. Those in the same loop may
- * be a test's parts: the most frequent one counts.
+ * Of conditional jumps. After loop inversion, two jumps do a loop's test, one inside
+ * the loop and one outside: their counts add up. Jumps of a line in the same loop
+ * may be parts of one test: only the most frequent one counts.
  */
 static void take_turns(struct turn *turn, size_t nr)
 {

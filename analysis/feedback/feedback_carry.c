@@ -129,7 +129,10 @@ static int carry_lines(struct carrying *c, struct feedback_function *fn, bool lo
 	return 0;
 }
 
-/* lost: so is what the function was inlined into, or the line of its call. */
+/*
+ * lost: the functions into which these were inlined, or the lines of those calls,
+ * are gone.
+ */
 static int carry_list(struct carrying *c, struct feedback_function **at, bool lost)
 {
 	int err = 0;

@@ -30,7 +30,7 @@
 #define PEAK    1.5 /* weight of the schedule's own cycles beside all more that may be */
 #define ALONE   3   /* blocks; more of them overlap, and are faster than their sum */
 #define LUCKIER 0.3 /* density of fewer cycles than the schedule's */
-#define NEARER  0.1 /* slope of the log density of the latter, towards fewer cycles */
+#define NEARER  0.1 /* slope of the log density where cycles exceed the schedule's */
 #define LOW     0.05
 #define HIGH    0.95
 #define OPEN    1.0  /* a quantile so near to the grid's end is no bound */
@@ -113,7 +113,9 @@ static double normal_below(double x)
 	return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-/* Adds the likelihood of a value between two ends, which are known up to a deviation.
+/*
+ * Adds the likelihood of a value between two ends, which are known up to a
+ * deviation.
  */
 static void add_range(double *density, double low, double high, double sd)
 {

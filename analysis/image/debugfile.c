@@ -81,7 +81,10 @@ static int adopt(int fd, const struct proof *want, struct elffile **out)
 	return 0;
 }
 
-/* Distributions make symlinks below root, which is root's: those are followed. */
+/*
+ * Opens a candidate. Symlinks are followed only below root, where distributions make
+ * them and only the superuser can write.
+ */
 static int open_candidate(const char *path, bool follow, const struct proof *want,
 			  struct elffile **out)
 {

@@ -170,7 +170,10 @@ static void add_line(struct captured *out, uint64_t start, uint64_t end,
 			sizeof(struct captured_line));
 }
 
-/* Byte by byte: what has one line is not always a row of the line table. */
+/*
+ * Looks up every byte, because a range with one line need not be one row of the line
+ * table.
+ */
 static void add_lines(struct image *im, const struct recorded *range,
 		      struct captured *out)
 {

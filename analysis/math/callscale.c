@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #define ROUNDS   12
-#define FEW      8    /* the same, when it is to be rough */
+#define FEW      8    /* the same, if a rough result is enough */
 #define STEP     0.8  /* of the way to the solution, each round */
 #define FARTHEST 1.0  /* ... which is not farther than this */
 #define CALLS    0.05 /* deviation of a row, however often it was seen */

@@ -137,7 +137,10 @@ static int find_width(struct pairs *p)
 	return nr ? 0 : -CPI_EEMPTY;
 }
 
-/* How far behind an operation one is fetched while it is in progress, or waits. */
+/*
+ * Finds the window: the most operations that are fetched after one until it has
+ * issued and is ready.
+ */
 static void find_window(struct pairs *p)
 {
 	p->window = 1;

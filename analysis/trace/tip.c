@@ -189,7 +189,10 @@ static uint64_t sample_at(const struct tip *t, uint64_t interval)
 	return hash_u64(t->sampling.seed ^ hash_u64(interval)) % t->sampling.interval;
 }
 
-/* Samples before the cycle that is so many behind the first commit. */
+/*
+ * Returns the number of samples in the first `cycles` cycles from the first commit
+ * on.
+ */
 static uint64_t samples_before(const struct tip *t, uint64_t cycles)
 {
 	const uint64_t interval = t->sampling.interval;
@@ -198,7 +201,10 @@ static uint64_t samples_before(const struct tip *t, uint64_t cycles)
 	return whole + (rest && sample_at(t, whole) < rest);
 }
 
-/* Of the cycles from one to before another; those before the first commit have none. */
+/*
+ * Returns the number of samples in the cycles [from, to). Cycles before the first
+ * commit have none.
+ */
 static uint64_t samples_in(const struct tip *t, uint64_t from, uint64_t to)
 {
 	from = from > t->first ? from - t->first : 0;

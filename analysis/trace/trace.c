@@ -238,7 +238,10 @@ int trace_squash(struct trace_commits *c, uint64_t id)
 	return 0;
 }
 
-/* Whether any was thrown away between two that commit; forgets what is passed. */
+/*
+ * Whether an operation between two that commit was squashed. Removes those that are
+ * older than the second one.
+ */
 static bool was_squashed(struct trace_commits *c, uint64_t after, uint64_t before)
 {
 	bool found = false;
@@ -254,7 +257,10 @@ static bool was_squashed(struct trace_commits *c, uint64_t after, uint64_t befor
 	return found;
 }
 
-/* What passed before the group: empty until its oldest was dispatched. */
+/*
+ * Adds the cycles before the group: empty until its oldest operation was dispatched,
+ * then stalled by it.
+ */
 static int tell_waiting(struct trace_commits *c)
 {
 	const struct trace_op *oldest = &c->group[0];

@@ -351,8 +351,9 @@ static void spread_zeros(struct leads *l)
 }
 
 /*
- * From where nothing is known on: what jumps and calls from elsewhere may lead to, and
- * what no way leads to. Then from what was not come to, which may be a loop.
+ * Starts where nothing is known: where jumps and calls from elsewhere may lead, and
+ * where nothing leads. Then continues with instructions that were not visited, such
+ * as a loop without an entry.
  */
 static void find_zeros(struct leads *l)
 {
@@ -448,8 +449,8 @@ static void set_result(struct known *k, const struct cpi_uop *u, bool result)
 }
 
 /*
- * An instruction of the lead-in, or (once NULL) of the window. Returns how many of its
- * results a vector decides that is known.
+ * Executes an instruction of the lead-in, or (once NULL) of the window. Returns how
+ * many of its results are known and depend on a vector.
  */
 static unsigned int execute(const struct leads *l, unsigned int offset, struct known *k,
 			    const uint32_t *once)
@@ -529,8 +530,8 @@ static unsigned int decided_from(const struct leads *l, unsigned int offset,
 }
 
 /*
- * How many results get known by the lead-in that is the last nr of the instructions
- * before offset; line has these, from the last one on.
+ * How many results become known by a lead-in of the last nr instructions before
+ * offset. line[] has these instructions, the last one first.
  */
 static unsigned int gain(const struct leads *l, const uint16_t *line, unsigned int nr,
 			 unsigned int offset, struct writes *w)
@@ -576,8 +577,8 @@ static unsigned int find_line(const struct leads *l, unsigned int offset,
 }
 
 /*
- * The shortest lead-in that gets as much known as the longest one: how many
- * instructions it has; -1: there is none.
+ * Finds the shortest lead-in that makes as much known as the longest one. Returns
+ * its number of instructions, or -1 if no lead-in makes anything known.
  */
 static int find_lead(const struct leads *l, unsigned int offset, uint16_t *line,
 		     struct writes *w)

@@ -116,8 +116,8 @@ void x86_kunpack(struct x86 *x, unsigned int op, unsigned int arg)
 }
 
 /*
- * The bits of the first lane clear the register, which may be the one that masks:
- * then the answer is made elsewhere.
+ * The first lane's result clears the rest of the destination. If that is also the
+ * masking register, the result is made in a temporary register.
  */
 static void compare(struct x86 *x, unsigned int what, unsigned int size)
 {

@@ -21,7 +21,7 @@
 #define CACHED_FRAMES 2048       /* of a process */
 #define MAX_READS     (1u << 16) /* of a step: a description may be endless */
 
-/* Where libunwind is told that the sorted table is: nothing else can be there. */
+/* The address of the sorted table as libunwind sees it; no user memory can be there. */
 #define ENTRIES_AT ((uint64_t)1 << 63)
 
 /* libunwind exports it, and declares it nowhere. */
@@ -269,9 +269,9 @@ static enum unwind_end why(const struct unwinder *u, int step)
 }
 
 /*
- * Adds the frame that the cursor is at. Whether its caller is to be looked for. Stacks
- * grow down: but for signals, a caller's frame is above the callee's. What was
- * interrupted may have none yet.
+ * Adds the frame that the cursor is at. Returns whether to look for its caller.
+ * Stacks grow down, so a caller's frame is above the callee's, except at a signal.
+ * What was interrupted may have none yet.
  */
 static bool take_frame(struct unwinder *u, unw_cursor_t *cursor, uint64_t *below,
 		       bool *returns, struct unwind_chain *out)

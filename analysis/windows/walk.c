@@ -156,8 +156,8 @@ static void add_access(struct walker *k, struct walk *out)
 }
 
 /*
- * Whether the record's words are those of the accesses. The last instruction may have
- * one, although it was not executed.
+ * Whether the record has no more words than the walk had accesses. The last
+ * instruction may have one word more, although it was not executed.
  */
 static bool has_data(const struct cpi_window *w, const struct walk *walk, bool done)
 {

@@ -83,7 +83,10 @@ static int ask(struct ch_store *s, struct buf *sql, struct tallies *list)
 	return err;
 }
 
-/* Numbers and hashes of the periods of the epochs that where keeps. */
+/*
+ * Selects each period with the number and hash of its epochs that meet the condition
+ * where.
+ */
 static void put_tallies(const struct period *p, const char *where, struct buf *sql)
 {
 	buf_printf(sql,
@@ -92,7 +95,10 @@ static void put_tallies(const struct period *p, const char *where, struct buf *s
 		   p->of, where);
 }
 
-/* What was ended an hour ago and has no lot that fits. */
+/*
+ * Selects periods that ended at least WAIT_S ago and have no lot with their number
+ * and hash.
+ */
 static void put_due(const struct period *p, const char *where, struct buf *sql)
 {
 	const uint64_t now_s = time_real_ns() / NSEC_PER_SEC;
@@ -140,7 +146,10 @@ static void put_within(const struct period *p, uint64_t number, struct buf *sql)
 		   number * p->seconds, (number + 1) * p->seconds);
 }
 
-/* What grows when the shipments of a period change. */
+/*
+ * Reads what changes with a period's shipments: number and hash of its epochs,
+ * number of voids.
+ */
 static int look(struct ch_store *s, const struct period *p, uint64_t number,
 		struct tallies *list)
 {
@@ -157,7 +166,10 @@ static int look(struct ch_store *s, const struct period *p, uint64_t number,
 	return ask(s, &sql, list);
 }
 
-/* What a lot of the period would be of. */
+/*
+ * Reads the number and hash of the complete shipments of which a lot would be made
+ * now.
+ */
 static int ask_valid(struct ch_store *s, const struct period *p, uint64_t number,
 		     struct tallies *list)
 {
@@ -273,7 +285,10 @@ static int commit(struct ch_store *s, const struct period *p,
 	return err;
 }
 
-/* A lot without a row in day or hour is removed after a day by what this notes. */
+/*
+ * Notes a lot that was begun, so that it is removed after a day if it gets no row in
+ * table day or hour.
+ */
 static int note_begun(struct ch_store *s, uint64_t lot)
 {
 	char sql[80];

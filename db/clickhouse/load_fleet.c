@@ -3,9 +3,10 @@
  * load_fleet.c - more epochs than anybody lists: chosen and added up by the store
  *
  * What spec says becomes a condition of the store, as db/query/epochs.c would decide
- * for each epoch. Then each run is one epoch, from its first chosen one to its last; or
- * two, where that would be longer than its epochs are together: the last one, and what
- * the others are together. The query chooses among these again, and takes all.
+ * for each epoch. Then each run becomes one epoch, from the begin of its first
+ * chosen epoch to the end of its last. If these epochs have gaps, it becomes two:
+ * the last epoch, and one as long as all others together. The query chooses among
+ * these again, and takes all.
  */
 #include "config.h"
 
@@ -73,7 +74,10 @@ static int count_epochs(struct load *l, struct buf *where, uint64_t *nr)
 	return err;
 }
 
-/* Each run's piece 0 are its epochs but for the last one, and piece 1 is that one. */
+/*
+ * A run becomes one epoch (piece 1). If its epochs have gaps, it becomes two: piece
+ * 0 for all but the last epoch, piece 2 for the last.
+ */
 static int load_runs(struct load *l, struct buf *where)
 {
 	struct buf sql = { 0 };

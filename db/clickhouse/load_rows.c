@@ -243,7 +243,10 @@ static int take_count(void *ctx, const struct rowbinary_cell *cells)
 	return add_count(p, cells);
 }
 
-/* Added up also of one epoch, for rows of a machine that lies may be there twice. */
+/*
+ * Adds up rows even of a single epoch, because a malicious machine may have sent a
+ * row twice.
+ */
 static void put_profiles(struct load *l, struct buf *sql)
 {
 	static const char columns[] = "image, stream, context, offset, counter";
@@ -337,7 +340,10 @@ static int load_ids(struct load *l, const struct storetable *table, const char *
 	return err;
 }
 
-/* A description under another thing's id is a lie: nothing of it is shown. */
+/*
+ * Checks that each id is the hash of its description. If not, a machine has sent
+ * false data, and nothing is shown.
+ */
 static int check_ids(struct load *l)
 {
 	static const char sql[] =

@@ -2,9 +2,9 @@
 /*
  * placesums.c - offsets become procedures here, not in the engine
  *
- * No version of the engine that CPI knows has a join by ranges that is fast and in
- * all of them. Both sides come in the order of images and offsets, so one walk names
- * all of an hour's offsets.
+ * No join by ranges is both fast and available in all versions of the engine that
+ * CPI supports. Both sides come in the order of images and offsets, so one walk
+ * names all of an hour's offsets.
  */
 #include "config.h"
 
@@ -95,8 +95,9 @@ static int read_places(struct ch_store *s, const char *within, struct places *p)
 }
 
 /*
- * The last symbol at or before a place has it, if it covers it. One without a size has
- * no end, which a later capture may give it: places keep their offsets.
+ * A place belongs to the last symbol at or before it, if that symbol covers it. The
+ * end of a symbol without a size is not known until a later capture, so its places
+ * keep their offsets.
  */
 static void take_places(struct places *p, uint64_t image, uint64_t offset)
 {

@@ -34,7 +34,7 @@
 #define MAX_IDS    2000                 /* of one question */
 #define MAX_NAMED  200                  /* images whose symbols are one answer */
 #define TICKS      "ticks"
-#define FEW_ROWS   200000 /* are read sooner than sums are looked for */
+#define FEW_ROWS   200000 /* reading so few rows is faster than a search for sums */
 #define FROM_EPOCH " FROM epoch"
 
 /* A stream that measures time. */
@@ -64,7 +64,9 @@ struct asking {
 
 /* ---- epochs ---- */
 
-/* Of a machine whose clock is ahead, epochs lie in the future: they are not the newest.
+/*
+ * Of a machine whose clock is ahead, epochs lie in the future: they are not the
+ * newest.
  */
 static int newest(struct asking *a, uint64_t *to_ns)
 {
@@ -167,7 +169,10 @@ static bool is_text(const struct rowbinary_cell *c, const char *text)
 	return c->len == strlen(text) && !memcmp(c->text, text, c->len);
 }
 
-/* What a sample of an event stands for that counted only a part of the time. */
+/*
+ * The factor for samples of an event that counted only a part of the time
+ * (multiplexing).
+ */
 static double share_of_wanted(uint64_t enabled_ns, uint64_t running_ns)
 {
 	return running_ns && running_ns < enabled_ns
@@ -360,7 +365,7 @@ static int ask_number(struct asking *a, struct buf *sql, uint64_t *n)
 	return err;
 }
 
-/* A condition on rows with an address: lots have none of them. */
+/* A condition that excludes rows of the days and hours whose sums come from lots. */
 static void put_rest(const struct asking *a, struct buf *sql)
 {
 	if (a->days.nr)

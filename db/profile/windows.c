@@ -67,7 +67,10 @@ static uint64_t round_by_lot(struct windows *set, double x)
 	return (uint64_t)(x + draw(set));
 }
 
-/* How many of n are among wanted that are drawn from left. */
+/*
+ * If `wanted` of `left` windows are drawn at random, how many of them are among
+ * these n.
+ */
 static uint64_t draw_some(struct windows *set, uint64_t n, uint64_t wanted,
 			  uint64_t left)
 {

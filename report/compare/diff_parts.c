@@ -108,7 +108,7 @@ void diff_parts_describe(const struct diff_parts *p, int64_t epoch,
 	run->cubes = compare_parts_cubes(&rolled->parts);
 }
 
-/* Below 0: what is looked for lies ahead of the range. */
+/* Returns less than 0 if the count is before the range, 0 if it is in it, else 1. */
 static int side_of(const struct matrix_count *c, const struct query_spread *s)
 {
 	if (c->epoch != s->epoch)

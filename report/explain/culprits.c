@@ -15,7 +15,7 @@
 
 #define MAX_ADDRESSES 3    /* of one reason, in a legend */
 #define BOTH_WAYS     0.2  /* share of the rarer outcome, if it is called random */
-#define SURELY        0.25 /* part of it that is mispredicted at least, if it is */
+#define SURELY        0.25 /* least part of it that must be mispredicted, to be random */
 #define MOSTLY        0.6 /* part of it that is mispredicted, if history tells nothing */
 
 static char letter_of(enum blame_reason reason)

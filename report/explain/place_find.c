@@ -368,7 +368,10 @@ const struct place_sample *place_samples(const struct found_place *p, size_t *nr
 	return (const struct place_sample *)p->samples.data;
 }
 
-/* The name as reports show it says that it is none: "gzip+0x4290 (stripped)". */
+/*
+ * Reports mark a place without a symbol, "gzip+0x4290 (stripped)": ignores this
+ * mark.
+ */
 static int search_as_shown(struct scope *s, const char *proc, struct found_places *out)
 {
 	static const char note[] = " (stripped)";

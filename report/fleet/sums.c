@@ -31,7 +31,9 @@ struct fleet_image {
 	const char *name;
 };
 
-/* The places that are named, and the symbol that came last: it may name the next one.
+/*
+ * The places that are named, and the symbol that came last: it may name the next
+ * one.
  */
 struct naming {
 	struct fleet_sums *sums;
@@ -142,7 +144,10 @@ static const char *name_of(struct naming *g, const struct fleet_place *place)
 	return intern(g->sums, g->name);
 }
 
-/* Names places before the one that is given; NULL: all that are left. */
+/*
+ * Names the places before end by the newest symbol; if end is NULL, all that are
+ * left.
+ */
 static int name_until(struct naming *g, const struct fleet_place *end)
 {
 	struct fleet_sums *s = g->sums;
@@ -177,7 +182,7 @@ static int take_symbol(void *ctx, const struct storesums_symbol *symbol)
 	return g->name ? 0 : -ENOMEM;
 }
 
-/* The images that the places, which are sorted, are of, each once. */
+/* Lists each image of the sorted places once. */
 static int list_images(const struct fleet_sums *s, uint64_t **out, size_t *nr)
 {
 	uint64_t *id = malloc((s->nr + 1) * sizeof(*id));

@@ -2,17 +2,17 @@
 /*
  * export_gcov.c - GCC's AutoFDO format, version 2: gcc -fauto-profile=FILE
  *
- * Little-endian words (gcc/auto-profile.c): a table of names, and functions with their
- * lines and what was inlined there; positions are the line, shifted by 16 bits. GCC 12
- * crashes where a function has the name number 0, so that is nobody's; and when it
- * makes a special copy of a function that is called more often than it is entered (the
- * assertion of update_specialized_profile() in gcc/ipa-cp.cc), so none is: each line
- * counts that a call is on.
+ * Little-endian words (gcc/auto-profile.c): a table of names, and functions with
+ * their lines and what was inlined there; positions are the line, shifted by 16
+ * bits. GCC 12 crashes if a function has name number 0, so that number is not used.
+ * It also crashes when it specialises a function that has more calls than entries
+ * (the assertion of update_specialized_profile() in gcc/ipa-cp.cc), so a function
+ * has at least as many entries as the lines count that call it.
  *
- * One crash no profile avoids: an empty arm of a condition has no line that could have
- * a count, so that GCC takes it as 0, by which vect_do_peeling() (gcc/tree-vect-loop-
- * manip.cc) divides where a frequent loop has one. The manual has the option that keeps
- * GCC from it.
+ * No profile avoids one crash: an empty arm of a condition has no line, so GCC takes
+ * its count as 0. If the arm is in a frequent loop, vect_do_peeling()
+ * (gcc/tree-vect-loop-manip.cc) divides by this 0. The manual has the option that
+ * keeps GCC from it.
  */
 #include "config.h"
 

@@ -106,8 +106,7 @@ static void print_completion_aliases(void)
 }
 
 /*
- * The word of cpi help --values that lists values of an option or of the arguments, or
- * NULL.
+ * The word of cpi help --values that lists the stored values of an option, or NULL.
  */
 static const char *stored_values(const struct opt *o)
 {

@@ -75,7 +75,10 @@ static int by_work(const void *va, const void *vb)
 	return (a->work < b->work) - (a->work > b->work);
 }
 
-/* Functions whose counts other functions' must not be compared with. */
+/*
+ * Lists functions whose scale is not known, so their counts cannot be compared with
+ * other functions'.
+ */
 static void report_scales(struct compiler_profile_check *c, uint64_t limit)
 {
 	char text[INTERVAL_TEXT_SIZE];

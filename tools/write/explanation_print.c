@@ -37,7 +37,7 @@ void explained_json_source(const struct explained *e, struct json *j)
 		json_string(j, "frequency_source", source_of(e->freq));
 }
 
-/* What a sample names, seen from the instruction that took the time. */
+/* Says on which instruction a sample lands, relative to the one that took the time. */
 static void put_landing(enum landing landing, const char *corrected, struct buf *out)
 {
 	switch (landing) {

@@ -30,7 +30,7 @@
 #define MAX_COLUMNS (2 * EVENTS_MAX + 20)
 #define SHORT_NS    1e8
 #define UNKNOWN     "[unknown]"
-#define LEAST_BAR   1e-9 /* of the highest: what is nothing is no hole */
+#define LEAST_BAR   1e-9 /* of the highest bar: 0 is no missing epoch */
 
 /* Columns and the strings that their keys need. */
 struct layout {
@@ -263,7 +263,7 @@ static void put_context_cells(struct table *t, const struct prof *p,
 	buf_fini(&name);
 }
 
-/* What the row is called: the first name of it says what it is, if it has none. */
+/* Fills the name cells. If the row has no name, the first cell says what the row is. */
 static void put_name_cells(struct table *t, const struct prof *p,
 			   const struct prof_row *row, bool text)
 {
@@ -524,7 +524,10 @@ static bool is_listed(const struct prof *p, size_t row)
 	return p->row[row]->kind == ROW_PROFILE && prof_is_shown(p, p->row[row]);
 }
 
-/* The number of the first row behind as many rows of the list as limit says. */
+/*
+ * Returns the index of the first listed row beyond the limit, else nr_rows. A limit
+ * of 0 is none.
+ */
 static size_t end_of_list(const struct prof *p, uint64_t limit)
 {
 	uint64_t nr = 0;

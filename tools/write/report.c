@@ -59,7 +59,7 @@ static bool is_same_machine(const struct query_epoch *a, const struct query_epoc
 	       a->nr_cpus == b->nr_cpus;
 }
 
-/* What a start measures differs by a little from what another one does. */
+/* The clock's rate is measured at each start, so equal clocks differ a little. */
 static bool is_same_clock(const struct query_epoch *a, const struct query_epoch *b)
 {
 	return fabs((double)a->clock_hz - (double)b->clock_hz) <=
@@ -198,7 +198,10 @@ static void print_brief(const struct selection *sel, const struct events *ev,
 	buf_fini(&what);
 }
 
-/* The newest ones; one of another machine than all others has its name. */
+/*
+ * Prints the newest marks, each with its host unless that is the selection's only
+ * host.
+ */
 static void print_marks(const struct selection *sel)
 {
 	const struct query_marks *m = &sel->marks;
@@ -235,9 +238,9 @@ void report_header(const struct selection *sel, const struct events *ev)
 }
 
 /*
- * A timer's event counts the time in which its CPU slept, too. The number of throttles
- * is the least there were, and their length is not stored: so they explain a part that
- * is not known. Nothing else keeps the samples of a counter.
+ * A timer's event counts the time in which its CPU slept, too. The number of
+ * throttles is a lower bound, and their lengths are not stored, so their part is not
+ * known. A counter's samples are missing only because of throttling.
  */
 static void print_not_delivered(const struct stream_group *g)
 {
