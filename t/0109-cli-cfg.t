@@ -16,7 +16,7 @@ is "$(grep -o '[0-9]* cpu-clock' hot.dot | awk '{ n += $1 } END { print n }')" 6
 	"the samples of the blocks add up"
 like "$(cat hot.dot)" 'b[0-9]* \[fillcolor="0.02 0.[1-9][0-9]* 1.0".*cpu-clock' \
 	"the hot block is coloured"
-like "$(cat hot.dot)" '≤[0-9.e+]* executions (90 %: [0-9.e+]* to [0-9.e+]*)\\l≥[0-9.]* CPI (90 %: [0-9.]* to [0-9.]*), best' \
+like "$(cat hot.dot)" '≤[0-9.e+]* executions (90 %: [0-9.e+]* to [0-9.e+]*)\\l≥[0-9.]* CPI (90 %: [0-9.]* to [0-9.e+]*), best' \
 	"a block has its executions and CPI with their intervals"
 like "$(cat hot.dot)" '-> b[0-9]* \[color=blue, ' "the backward jump of the loop is drawn in blue"
 like "$(cat hot.dot)" '-> b[0-9]* \[color=grey, ' "the return is drawn in grey"
