@@ -36,6 +36,45 @@ static int by_frequency(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
+/* Executions with a value of this class that is not in the list. */
+static uint64_t unlisted_of(const struct operands_site *s, enum operand_class class)
+{
+	uint64_t n = s->class[class];
+
+	for (uint32_t i = 0; i < s->nr; i++) {
+		if (operands_class(s->value[i].value) == class)
+			n -= s->value[i].n < n ? s->value[i].n : n;
+	}
+	return n;
+}
+
+/* At least n executions, and rest more at most. */
+static struct interval share_between(const struct operands_site *s, uint64_t n,
+				     uint64_t rest)
+{
+	struct interval share = share_of(s, n);
+
+	share.high = share_of(s, n + rest).high;
+	return share;
+}
+
+/*
+ * Each flush leaves out the values that it has in too few windows, but counts their
+ * classes. So executions of a class that are in no list may have any value of it.
+ */
+static struct operand_value estimate(const struct operands_site *from,
+				     const struct operands_value *v)
+{
+	const uint64_t rest = unlisted_of(from, operands_class(v->value));
+	const uint64_t n = v->value ? v->n : v->n + rest; /* a class of its own */
+
+	return (struct operand_value){ .value = v->value,
+				       .n = v->n,
+				       .windows = v->windows,
+				       .share = share_between(from, n, v->n + rest - n),
+				       .most = share_of(from, v->n + rest).value };
+}
+
 static int set_values(struct operand_site *s, struct arena *arena)
 {
 	const struct operands_site *from = s->from;
@@ -44,17 +83,13 @@ static int set_values(struct operand_site *s, struct arena *arena)
 	if (!s->value)
 		return -ENOMEM;
 	s->nr = from->nr;
-	for (uint32_t i = 0; i < from->nr; i++) {
-		const struct operands_value *v = &from->value[i];
-
-		s->value[i] = (struct operand_value){ .value = v->value,
-						      .n = v->n,
-						      .windows = v->windows,
-						      .share = share_of(from, v->n) };
-	}
+	for (uint32_t i = 0; i < from->nr; i++)
+		s->value[i] = estimate(from, &from->value[i]);
 	qsort(s->value, s->nr, sizeof(*s->value), by_frequency);
 	for (int i = 0; i < OPERAND_NR_CLASSES; i++)
 		s->class[i] = share_of(from, from->class[i]);
+	for (int i = 0; i < OPERAND_NR_CLASSES; i++)
+		s->unlisted += unlisted_of(from, (enum operand_class)i);
 	s->same = share_of(from, from->same);
 	return 0;
 }

@@ -5,6 +5,10 @@
  * A set of operands (db/profile/operands.h) has counts of executions. Executions in one
  * window depend on each other, so the intervals take windows for independent, not
  * executions. They have a confidence of 90 %.
+ *
+ * Sets are stored one by one, and each has a value only if enough of its own windows
+ * saw it. So the count of a value is a lower bound. Its class is counted completely:
+ * the upper end of an interval includes all executions of that class that no list has.
  */
 #ifndef CPI_ANALYSIS_OPERAND_VALUES_H
 #define CPI_ANALYSIS_OPERAND_VALUES_H
@@ -18,6 +22,7 @@ struct operand_value {
 	int64_t value;
 	uint64_t n, windows;
 	struct interval share; /* of the executions with a known operand */
+	double most; /* the share, if all of its class that are unlisted have it */
 };
 
 struct operand_site {
@@ -27,6 +32,7 @@ struct operand_site {
 	size_t nr;
 	struct interval same; /* executions with the value of the execution before */
 	struct interval class[OPERAND_NR_CLASSES];
+	uint64_t unlisted; /* executions with values that are not in the list */
 	/*
 	 * The share of the procedure's time that stalls with this instruction as the
 	 * first culprit take; NAN: not known.

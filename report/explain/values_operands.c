@@ -54,32 +54,44 @@ static double *find_stalls(struct explainer *x, const struct explained *e)
 	return share;
 }
 
+/* "73 %", or "55 to 80 %" if other executions may have the value, too. */
+static void put_share(const struct operand_value *v, struct buf *out)
+{
+	const long least = lround(100 * v->share.value), most = lround(100 * v->most);
+
+	if (most > least)
+		buf_printf(out, "%ld to %ld %%", least, most);
+	else
+		buf_printf(out, "%ld %%", least);
+}
+
+/* "the divisor is 10 in 73 %" */
+static void put_value(const char *what, const struct operand_value *v, struct buf *out)
+{
+	buf_printf(out, "the %s is %" PRId64 " in ", what, v->value);
+	put_share(v, out);
+	buf_puts(out, ": test for it first");
+}
+
 static void put_test(const struct operand_site *s, struct buf *out)
 {
 	const struct operand_value *v = s->nr ? &s->value[0] : NULL;
 
 	switch ((enum operand_kind)s->from->kind) {
 	case OPERAND_DIVISOR:
-		buf_printf(out,
-			   "the divisor is %" PRId64 " in %.0f %%: test for it first, "
-			   "and divide by the constant",
-			   v->value, 100 * v->share.value);
+		put_value("divisor", v, out);
+		buf_puts(out, ", and divide by the constant");
 		break;
 	case OPERAND_DIVIDEND:
 		buf_puts(out, "most dividends have at most 32 bits: test for that "
 			      "first, and divide 32 bits");
 		break;
 	case OPERAND_SHIFT:
-		buf_printf(out,
-			   "the shift count is %" PRId64
-			   " in %.0f %%: test for it first",
-			   v->value, 100 * v->share.value);
+		put_value("shift count", v, out);
 		break;
 	case OPERAND_SIZE:
-		buf_printf(out,
-			   "the size is %" PRId64 " in %.0f %%: test for it first, and "
-			   "copy without a loop",
-			   v->value, 100 * v->share.value);
+		put_value("size", v, out);
+		buf_puts(out, ", and copy without a loop");
 		break;
 	case OPERAND_LOADED:
 		buf_printf(out,
@@ -88,9 +100,7 @@ static void put_test(const struct operand_site *s, struct buf *out)
 			   100 * s->same.value);
 		break;
 	default:
-		buf_printf(out,
-			   "the factor is %" PRId64 " in %.0f %%: test for it first",
-			   v->value, 100 * v->share.value);
+		put_value("factor", v, out);
 		break;
 	}
 }

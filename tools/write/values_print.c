@@ -217,6 +217,12 @@ static void put_operand(struct table *t, const struct values_operand *o)
 		put_operand_row(t, &v->share, v->windows, buf_str(&text));
 		buf_reset(&text);
 	}
+	if (s->nr && o->from->unlisted * 10000 > s->known) {
+		table_percent(t, 100 * (double)o->from->unlisted / (double)s->known);
+		for (int i = 0; i < 3; i++)
+			table_empty(t);
+		table_text(t, "not recorded: perhaps values above");
+	}
 	if (s->kind == OPERAND_LOADED)
 		put_operand_row(t, &o->from->same, 0, "as in the load before");
 	for (int i = 0; i < OPERAND_NR_CLASSES && !s->nr; i++) {
@@ -573,6 +579,7 @@ static void json_operand(struct json *j, const struct values_operand *o)
 		json_null(j, "stall_share");
 	json_exact(j, "saves_at_most", o->from->saves);
 	json_string(j, "suggestion", o->hint);
+	json_number(j, "unlisted", o->from->unlisted);
 }
 
 static void json_operands(struct json *j, const struct values_report *r)
