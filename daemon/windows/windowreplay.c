@@ -136,7 +136,7 @@ static int dividend_bits(const struct cpi_uop *u, const struct cpi_window_op *o,
 	if (sign && wide && (int64_t)number < 0)
 		number = -number;
 	else if (sign && !wide && cpi_sign_extend(number, o->size) < 0)
-		number = (uint64_t)-cpi_sign_extend(number, o->size);
+		number = -(uint64_t)cpi_sign_extend(number, o->size);
 	return significant_bits(number);
 }
 

@@ -526,11 +526,13 @@ t_unit_check_windowpool_LDADD = daemon/libdaemon.a $(UNIT_LDADD)
 t_unit_check_windowtally_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowtally_LDADD = $(COLLECT_LDADD)
 if WINDOWS
-check_PROGRAMS += t/unit/check_windowahead
-QUICK_TESTS += t/unit/check_windowahead
+check_PROGRAMS += t/unit/check_windowahead t/unit/check_windowreplay
+QUICK_TESTS += t/unit/check_windowahead t/unit/check_windowreplay
 endif
 t_unit_check_windowahead_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowahead_LDADD = $(COLLECT_LDADD)
+t_unit_check_windowreplay_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_windowreplay_LDADD = $(COLLECT_LDADD)
 # Windows: translation, and the interpreter against the machine.
 WINDOW_UNIT = t/unit/check_translate t/unit/check_window t/unit/check_window_lead
 EXTRA_DIST += t/unit/native.h

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * check_windowreplay.c - a window that is interpreted again has the operands that it
+ * had
+ *
+ * The test takes the kernel's place: it interprets micro-ops, and notes what they load.
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "abi/window_bpf.h"
+#include "analysis/windows/codepack.h"
+#include "daemon/windows/windowreplay.h"
+#include "t/unit/unit.h"
+
+#define CODE   UINT64_C(0x10000) /* address of the page */
+#define MEMORY UINT64_C(0x20000)
+#define MOST   8
+
+struct kernel {
+	struct cpi_code_page page;
+	union cpi_code_cell packed[CPI_CODE_MAX_CELLS];
+	uint32_t nr;
+	uint64_t memory[4]; /* at MEMORY */
+	struct cpi_window_state state;
+	struct cpi_window_origin origin;
+};
+
+static int load(struct kernel *k, uint64_t *to, uint64_t address)
+{
+	const bool good = address >= MEMORY && address < MEMORY + sizeof(k->memory);
+	const uint32_t nr = k->origin.nr_loads++;
+
+	*to = good ? k->memory[(address - MEMORY) / 8] : 0;
+	k->origin.load[nr] = *to;
+	k->origin.failed[nr / 64] |= (uint64_t)!good << nr % 64;
+	return good ? 0 : -1;
+}
+
+static int resolve(const struct kernel *k, uint64_t pc, uint32_t *ip, uint32_t *base)
+{
+	const uint32_t cell = pc - CODE < CPI_CODE_PAGE
+				      ? codepack_find(k->packed, (uint32_t)(pc - CODE))
+				      : 0;
+
+	*ip = cell;
+	*base = 0;
+	return cell ? 0 : -1;
+}
+
+#define CPI_WINDOW_CONTEXT                      struct kernel *
+#define CPI_WINDOW_READ(ctx, to, size, address) ((void)(size), load(ctx, to, address))
+#define CPI_WINDOW_UOP(ctx, ip) \
+	((ip) < (ctx)->packed[0].head.nr_cells ? &(ctx)->packed[ip].uop : NULL)
+#define CPI_WINDOW_RESOLVE(ctx, pc, ip, base) resolve(ctx, pc, ip, base)
+#include "kmod/window.h"
+
+/* An instruction of four bytes, whose only micro-op has 64 bits. */
+static struct cpi_uop *put(struct kernel *k, enum cpi_uop_op op, int dst, int left,
+			   int src)
+{
+	struct cpi_uop *u = &k->page.uop[k->nr];
+
+	*u = (struct cpi_uop){ .op = (uint8_t)op,
+			       .dst = (uint8_t)dst,
+			       .left = (uint8_t)left,
+			       .src = (uint8_t)src,
+			       .address = CPI_REG_ZERO | CPI_REG_ZERO << 6 | 3u << 14,
+			       .flags = 3u << CPI_UOP_LENGTH_SHIFT |
+					3u << CPI_UOP_SOURCE_SHIFT };
+	k->page.index[4 * k->nr] = (uint16_t)(k->nr + 1);
+	k->nr++;
+	return u;
+}
+
+/* Interprets a window of all instructions in the kernel. */
+static const struct cpi_window *take(struct kernel *k, const uint64_t *reg)
+{
+	codepack_page(&k->page, k->nr, NULL, 0, k->packed);
+	cpi_window_begin(&k->state, k->nr, CPI_WINDOW_USER_READS);
+	memset(&k->origin, 0, sizeof(k->origin));
+	memcpy(k->origin.reg, reg, MOST * sizeof(*reg));
+	memcpy(k->state.reg, k->origin.reg, sizeof(k->origin.reg));
+	k->state.reg[CPI_REG_THREAD] = 0;
+	k->state.unknown[CPI_REG_THREAD] = 0;
+	k->state.flags = 0;
+	if (!cpi_window_start(&k->state, k, CODE)) {
+		while (!cpi_window_step(&k->state, k))
+			;
+	}
+	cpi_window_finish(&k->state);
+	return &k->state.window;
+}
+
+static const union cpi_code_cell *find_page(void *ctx, uint64_t address)
+{
+	const struct kernel *k = ctx;
+
+	return address - CODE < CPI_CODE_PAGE ? k->packed : NULL;
+}
+
+static int replay(struct windowreplay *r, struct kernel *k,
+		  const struct replay_operand **out)
+{
+	return windowreplay_run(r, &k->state.window, &k->origin, find_page, k, out);
+}
+
+static const struct {
+	enum cpi_uop_op op;
+	uint64_t dividend;
+	int bits;
+} divisions[] = {
+	{ CPI_UOP_QUOTS, 1000, 10 },
+	{ CPI_UOP_QUOTS, (uint64_t)-1000, 10 },
+	{ CPI_UOP_QUOTS, (uint64_t)INT64_MIN, 64 },
+	{ CPI_UOP_QUOTS, (uint64_t)INT64_MAX, 63 },
+	{ CPI_UOP_QUOTU, (uint64_t)INT64_MIN, 64 },
+	{ CPI_UOP_QUOTU, UINT64_MAX, 64 },
+};
+
+START_TEST(dividends_have_the_bits_of_their_magnitude)
+{
+	static struct kernel k;
+	struct windowreplay *r = windowreplay_new();
+	const uint64_t reg[MOST] = { divisions[_i].dividend, 7 };
+	const struct replay_operand *o;
+
+	memset(&k, 0, sizeof(k));
+	put(&k, divisions[_i].op, 2, 0, 1);
+	ck_assert_uint_eq(take(&k, reg)->nr, 1);
+	ck_assert_int_eq(replay(r, &k, &o), 2);
+	ck_assert_uint_eq(o[0].at, CODE);
+	ck_assert_int_eq(o[0].kind, OPERAND_DIVISOR);
+	ck_assert_int_eq(o[0].value, 7);
+	ck_assert_int_eq(o[1].kind, OPERAND_DIVIDEND);
+	ck_assert_int_eq(o[1].value, divisions[_i].bits);
+	windowreplay_free(r);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("windowreplay");
+	TCase *t = tcase_create("windowreplay");
+
+	tcase_add_loop_test(t, dividends_have_the_bits_of_their_magnitude, 0,
+			    (int)NR(divisions));
+	suite_add_tcase(s, t);
+	return s;
+}
+
+UNIT_MAIN(make_suite)
