@@ -87,6 +87,8 @@ CPI_WINDOW_INLINE void cpi_window_begin(struct cpi_window_state *s, uint32_t max
 	__builtin_memset(&s->window, 0, sizeof(s->window));
 	s->unknown[CPI_REG_UNKNOWN] = 0xff;
 	s->reg[CPI_REG_ZERO] = 0;
+	/* Unknown, too, but they decide whether memory is read: always alike. */
+	__builtin_memset(s->reg + CPI_REG_K, 0, 8 * sizeof(s->reg[0]));
 	s->unknown_flags = 0;
 	if (!++s->generation)
 		s->generation = 1;

@@ -321,14 +321,20 @@ static void begin(struct windowreplay *r, const struct cpi_window *w)
 	r->nr = 0;
 }
 
-/* The end may differ: what ended the window there is not known here. */
+/*
+ * The end may differ: what ended the window there is not known here. So may the loads
+ * of the last instruction, if the kernel side had no more steps.
+ */
 static bool agrees(const struct windowreplay *r, const struct cpi_window *w)
 {
 	const struct cpi_window *mine = &r->state.window;
 
-	return r->nr_loads >= r->origin->nr_loads && mine->last == w->last &&
-	       mine->nr == w->nr && mine->nr_jumps == w->nr_jumps &&
-	       mine->nr_targets == w->nr_targets && mine->nr_data == w->nr_data &&
+	if (r->nr_loads != r->origin->nr_loads &&
+	    (w->end != CPI_WINDOW_STEPS || r->nr_loads < r->origin->nr_loads))
+		return false;
+	return mine->last == w->last && mine->nr == w->nr &&
+	       mine->nr_jumps == w->nr_jumps && mine->nr_targets == w->nr_targets &&
+	       mine->nr_data == w->nr_data &&
 	       !memcmp(mine->taken, w->taken, sizeof(w->taken)) &&
 	       !memcmp(mine->target, w->target, sizeof(w->target));
 }

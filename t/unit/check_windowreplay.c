@@ -74,11 +74,26 @@ static struct cpi_uop *put(struct kernel *k, enum cpi_uop_op op, int dst, int le
 	return u;
 }
 
+/* One whose operand is in memory, at MEMORY + disp. */
+static struct cpi_uop *put_with_memory(struct kernel *k, enum cpi_uop_op op, int dst,
+				       int src, uint32_t flag, int disp)
+{
+	struct cpi_uop *u = put(k, op, dst, CPI_REG_ZERO, src);
+
+	u->flags |= (uint16_t)flag;
+	u->disp = (int32_t)MEMORY + disp;
+	return u;
+}
+
 /* Interprets a window of all instructions in the kernel. */
 static const struct cpi_window *take(struct kernel *k, const uint64_t *reg)
 {
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < k->nr; i++)
+		nr += !(k->page.uop[i].flags & CPI_UOP_MORE);
 	codepack_page(&k->page, k->nr, NULL, 0, k->packed);
-	cpi_window_begin(&k->state, k->nr, CPI_WINDOW_USER_READS);
+	cpi_window_begin(&k->state, nr, CPI_WINDOW_USER_READS);
 	memset(&k->origin, 0, sizeof(k->origin));
 	memcpy(k->origin.reg, reg, MOST * sizeof(*reg));
 	memcpy(k->state.reg, k->origin.reg, sizeof(k->origin.reg));
@@ -139,6 +154,63 @@ START_TEST(dividends_have_the_bits_of_their_magnitude)
 }
 END_TEST
 
+/*
+ * A mask is unknown when a window begins. Whatever an earlier window left there, both
+ * sides read, or neither does. So the load behind it returns the same.
+ */
+START_TEST(unknown_masks_are_the_same_on_both_sides)
+{
+	static struct kernel k;
+	struct windowreplay *r = windowreplay_new();
+	const uint64_t reg[MOST] = { UINT64_MAX };
+	const struct replay_operand *o;
+	int nr;
+
+	memset(&k, 0, sizeof(k));
+	k.memory[0] = 111;
+	k.memory[1] = 222;
+	put(&k, CPI_UOP_OR, CPI_REG_K, 0, 0);
+	take(&k, reg);
+	ck_assert_int_eq(replay(r, &k, &o), 0);
+	if (_i) /* the window before was of another CPU */
+		memset(k.state.reg, 0, sizeof(k.state.reg));
+	k.nr = 0;
+	put_with_memory(&k, CPI_UOP_VSELECT, CPI_REG_LANE(0, 0), CPI_REG_K,
+			CPI_UOP_LEFT_MEM, 0);
+	put_with_memory(&k, CPI_UOP_OR, 3, CPI_REG_ZERO, CPI_UOP_LEFT_MEM, 8);
+	ck_assert_uint_eq(take(&k, reg)->nr, 2);
+	nr = replay(r, &k, &o);
+	ck_assert_int_ge(nr, 1);
+	ck_assert_int_eq(o[nr - 1].kind, OPERAND_LOADED);
+	ck_assert_int_eq(o[nr - 1].value, 222);
+	windowreplay_free(r);
+}
+END_TEST
+
+/* The record of an instruction with two loads says another number of them. */
+START_TEST(windows_with_another_number_of_loads_have_no_operands)
+{
+	static struct kernel k;
+	struct windowreplay *r = windowreplay_new();
+	const uint64_t reg[MOST] = { 0 };
+	const struct replay_operand *o;
+
+	memset(&k, 0, sizeof(k));
+	put_with_memory(&k, CPI_UOP_OR, 3, CPI_REG_ZERO, CPI_UOP_LEFT_MEM, 0);
+	put_with_memory(&k, CPI_UOP_OR, 3, CPI_REG_ZERO, CPI_UOP_LEFT_MEM, 8)->flags |=
+		CPI_UOP_MORE;
+	k.page.index[4] = 0;
+	take(&k, reg);
+	ck_assert_int_eq(k.origin.nr_loads, 2);
+	ck_assert_int_eq(replay(r, &k, &o), 1);
+	for (int nr = 0; nr <= 4; nr++) {
+		k.origin.nr_loads = (uint16_t)nr;
+		ck_assert_int_eq(replay(r, &k, &o), nr == 2 ? 1 : -EBADMSG);
+	}
+	windowreplay_free(r);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("windowreplay");
@@ -146,6 +218,8 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(t, dividends_have_the_bits_of_their_magnitude, 0,
 			    (int)NR(divisions));
+	tcase_add_loop_test(t, unknown_masks_are_the_same_on_both_sides, 0, 2);
+	tcase_add_test(t, windows_with_another_number_of_loads_have_no_operands);
 	suite_add_tcase(s, t);
 	return s;
 }
