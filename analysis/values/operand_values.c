@@ -94,10 +94,23 @@ static int set_values(struct operand_site *s, struct arena *arena)
 	return 0;
 }
 
-/* The low end of the share of what a test would be for. */
-static double tested_share(const struct operand_site *s)
+/* The share of the dividends that a narrower division can take. */
+static struct interval narrow_share(const struct operands_site *s)
 {
-	double narrow = 0;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->nr; i++) {
+		if (s->value[i].value <= MANY_BITS)
+			n += s->value[i].n;
+	}
+	return share_between(
+		s, n, unlisted_of(s, OPERAND_ZERO) + unlisted_of(s, OPERAND_SMALL));
+}
+
+/* The share of what a test would be for. */
+static struct interval tested_share(const struct operand_site *s)
+{
+	const struct interval none = { 0 };
 
 	switch ((enum operand_kind)s->from->kind) {
 	case OPERAND_DIVISOR:
@@ -105,19 +118,13 @@ static double tested_share(const struct operand_site *s)
 	case OPERAND_MULTIPLICAND:
 	case OPERAND_SHIFT:
 	case OPERAND_SIZE:
-		return s->nr ? s->value[0].share.low : 0;
+		return s->nr ? s->value[0].share : none;
 	case OPERAND_DIVIDEND:
-		if (s->from->size < WIDE)
-			return 0;
-		for (size_t i = 0; i < s->nr; i++) {
-			if (s->value[i].value <= MANY_BITS)
-				narrow += s->value[i].share.low;
-		}
-		return narrow;
+		return s->from->size < WIDE ? none : narrow_share(s->from);
 	case OPERAND_LOADED:
-		return s->same.low >= SAME ? s->same.low : 0;
+		return s->same.low >= SAME ? s->same : none;
 	default: /* compares are predicted */
-		return 0;
+		return none;
 	}
 }
 
@@ -144,7 +151,7 @@ int operand_values_find(const struct cfg *cfg, const struct operands *set,
 		return -ENOMEM;
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct operand_site s = { .from = from[i] };
-		double share;
+		struct interval tested = { 0 };
 
 		if (from[i]->image != image)
 			continue;
@@ -153,8 +160,10 @@ int operand_values_find(const struct cfg *cfg, const struct operands *set,
 			continue;
 		err = set_values(&s, arena);
 		s.stalls = stalls ? stalls[s.insn] : NAN;
-		share = err ? 0 : tested_share(&s);
-		s.saves = share >= WORTHY && s.stalls > 0 ? share * s.stalls : 0;
+		if (!err)
+			tested = tested_share(&s);
+		if (tested.low >= WORTHY && s.stalls > 0)
+			s.saves = tested.high * s.stalls;
 		out->site[out->nr++] = s;
 	}
 	return err;

@@ -109,14 +109,16 @@ static struct interval true_share(const struct run *run, uint64_t n)
 	return interval_share_at((double)n / (double)run->all * windows, windows, Z_90);
 }
 
-/* Finds the values of the only site. */
+/* Finds the values of the only site, which has half of all stalls. */
 static struct operand_site site_of(const struct run *run, struct arena *arena)
 {
 	const struct cfg_edge edge = { .from = 0, .to = 1 };
 	const struct cfg *cfg = cfg_make(arena, 2, &edge, 1);
+	const double stalls[] = { 0.5, 0 };
 	struct operand_sites found;
 
-	ck_assert_int_eq(operand_values_find(cfg, run->sum, 0, NULL, arena, &found), 0);
+	ck_assert_int_eq(operand_values_find(cfg, run->sum, 0, stalls, arena, &found),
+			 0);
 	ck_assert_uint_eq(found.nr, 1);
 	return found.site[0];
 }
@@ -191,6 +193,51 @@ START_TEST(intervals_hold_for_the_most_frequent_value)
 }
 END_TEST
 
+/* Adds n windows of an operand of 64 bits. */
+static void add(struct operands *set, enum operand_kind kind, int64_t v, int n)
+{
+	const struct operand o = {
+		.kind = (uint8_t)kind, .size = 3, .known = true, .value = v
+	};
+
+	for (int i = 0; i < n; i++)
+		ck_assert_int_eq(operands_add(set, &o, 1), 0);
+}
+
+static const struct {
+	enum operand_kind kind;
+	int64_t value[2];
+	int windows[2];
+	int tested; /* windows that a test would be for; 0: no test is suggested */
+} tests[] = {
+	{ OPERAND_DIVISOR, { 10, 7 }, { 90, 10 }, 90 },
+	{ OPERAND_DIVISOR, { 10, 7 }, { 9, 1 }, 9 }, /* the low end is 66 % */
+	{ OPERAND_DIVISOR, { 10, 7 }, { 50, 50 }, 0 },
+	{ OPERAND_COMPARED, { 10, 7 }, { 90, 10 }, 0 },
+	{ OPERAND_DIVIDEND, { 20, 9 }, { 60, 40 }, 100 },
+	{ OPERAND_DIVIDEND, { 20, 40 }, { 90, 10 }, 90 },
+	{ OPERAND_DIVIDEND, { 20, 40 }, { 40, 60 }, 0 },
+};
+
+/* No test can save more than the upper end of the share of the stalls. */
+START_TEST(savings_are_an_upper_bound)
+{
+	struct run run = { .sum = operands_new() };
+	const int n = tests[_i].windows[0] + tests[_i].windows[1];
+	const double high = interval_share_at(tests[_i].tested, n, Z_90).high;
+	struct operand_site s;
+	struct arena arena;
+
+	for (int i = 0; i < 2; i++)
+		add(run.sum, tests[_i].kind, tests[_i].value[i], tests[_i].windows[i]);
+	arena_init(&arena, 0);
+	s = site_of(&run, &arena);
+	ck_assert_double_eq_tol(s.saves, tests[_i].tested ? 0.5 * high : 0, 1e-9);
+	operands_free(run.sum);
+	arena_fini(&arena);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("operand_values");
@@ -201,6 +248,7 @@ static Suite *make_suite(void)
 			    (int)NR(programs));
 	tcase_add_loop_test(t, intervals_hold_for_the_most_frequent_value, 0,
 			    (int)NR(programs));
+	tcase_add_loop_test(t, savings_are_an_upper_bound, 0, (int)NR(tests));
 	suite_add_tcase(s, t);
 	return s;
 }
