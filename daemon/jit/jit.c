@@ -239,7 +239,6 @@ static struct jit_process *meet_process(struct jit *j, const struct process *p)
 	return jp;
 }
 
-/* The same, but also reads the identity of the process. NULL: not known. */
 /*
  * Returns a process that writes a jitdump, or NULL. Such a process has mapped its dump,
  * so nothing has to be read for all other processes.
