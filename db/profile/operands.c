@@ -6,6 +6,9 @@
  * takes the place of the least frequent one, and begins at 1. So counts are lower
  * bounds. A value with a share of more than 1 / OPERANDS_VALUES of all executions stays
  * in the table, unless the others come in an order that was made to displace it.
+ *
+ * A value that was displaced and comes again counts again as different. Of merged sets
+ * the number of different values is that of the set with the most.
  */
 #include "config.h"
 

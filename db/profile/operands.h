@@ -10,9 +10,11 @@
  * Values may be secrets. So most are only counted by class, and a stored set has a
  * value only under these conditions:
  *
- * I1  at least OPERANDS_LEAST_WINDOWS windows saw it in this operand
+ * I1  at least OPERANDS_LEAST_WINDOWS windows saw it in this operand; a set that has it
+ *     may be merged with one in which fewer windows saw it
  * I2  it is small: below 2^32 for divisors and sizes, else its magnitude below 2^16
- * I3  it is no operand of a load
+ * I3  its kind is not LOADED: of loads only repetition is counted. An operand of
+ *     another kind may have been loaded, by its own instruction or before
  * I4  of compares: the jump nearly always goes the same way
  *
  * The set in memory has other values, too; operands_free() erases them.
@@ -87,7 +89,7 @@ struct operands_site {
 	uint64_t windows;        /* that have a known one */
 	uint64_t same;           /* known, with the value of the execution before */
 	uint64_t taken;          /* executions whose jump was taken */
-	uint64_t distinct;       /* different values, about */
+	uint64_t distinct;       /* different values, about: see operands.c */
 	uint64_t class[OPERAND_NR_CLASSES];
 	struct operands_value *value; /* in no order */
 	uint32_t nr;
