@@ -14,6 +14,20 @@ command -v zstd >/dev/null || skip_all 'no zstd to unpack what the database has'
 cp "$srcdir/t/programs/operands.c" .
 cc -O1 -fno-tree-vectorize -g -o operands operands.c 2>err || bail "$(cat err)"
 key=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
+
+# look EXPRESSION: its value, with the names of t/operands_look.py.
+look()
+{
+	python3 "$srcdir/t/operands_look.py" values values.json "$1"
+}
+
+# windows PROC KIND: how many windows saw the operand of that kind that most windows saw
+windows()
+{
+	cpi values --db t.db --format=json "operands:$1" >values.json 2>err || echo '{"operands": []}' >values.json
+	look "max([0] + [o['windows'] for o in of('$2')])"
+}
+
 # A machine that is too busy to translate code has few windows: once more then.
 for ms in 2500 2500 5000; do
 	rm -f t.db
@@ -21,20 +35,15 @@ for ms in 2500 2500 5000; do
 		skip_all "$(tail -n 1 err)"
 	grep -q 'windows/s per CPU' err ||
 		skip_all "no windows here: $(grep windows: err | tail -n 1)"
-	nr=$(cpi values --db t.db --format=csv operands:operands 2>/dev/null |
-		awk -F, '$1 == "divisor" { n += $10 } END { print n + 0 }')
-	[ "$nr" -lt 200 ] || break
+	nr=$(windows operands divisor) nr_secret=$(windows secret divisor)
+	[ "$nr" -lt 200 ] || [ "$nr_secret" -lt 20 ] || break
 done
+[ "$nr" -ge 200 ] || skip_all "too few windows here: $nr of 200"
+[ "$nr_secret" -ge 20 ] || skip_all "too few windows of the key here: $nr_secret of 20"
 plan 21
 
 cpi values --db t.db --format=json operands:operands >values.json 2>err
 is $? 0 'cpi values succeeds'
-
-# look EXPRESSION: its value, with the names of t/operands_look.py.
-look()
-{
-	python3 "$srcdir/t/operands_look.py" values values.json "$1"
-}
 
 # top KIND VALUE: whether it is the most frequent value, with a share of 3 in 4
 top()
@@ -56,8 +65,12 @@ is "$(look 'all(sum(o["classes"].values()) == o["executions"] for o in r["operan
 	'each execution has a class'
 is "$(look 'all(v["windows"] >= 4 and v["share_low"] <= v["share"] <= v["share_high"]
 	for o in r["operands"] for v in o["values"])')" True 'each value was seen in 4 windows'
-is "$(look 'any("divisor is 10" in (o["suggestion"] or "") for o in of("divisor"))')" True \
-	'the suggestion is a test for 10'
+if [ "$(look 'max([0] + [o["stall_share"] or 0 for o in of("divisor")]) >= 0.01')" = True ]; then
+	is "$(look 'any("divisor is 10" in (o["suggestion"] or "") for o in of("divisor"))')" True \
+		'the suggestion is a test for 10'
+else
+	skip 1 'no samples show stalls of the division'
+fi
 
 cpi calc --db t.db --format=json operands:operands >calc.json
 is "$(python3 -c 'import json; print(sorted(v["value"] for o in json.load(open("calc.json"))["operands"]
