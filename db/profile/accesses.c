@@ -565,7 +565,7 @@ static int merge_insn(struct accesses *set, struct accesses_insn *to,
 static int get_operands(struct accesses *set)
 {
 	if (!set->operands)
-		set->operands = operands_new();
+		set->operands = operands_new(OPERANDS_MAX_SITES);
 	return set->operands ? 0 : -ENOMEM;
 }
 

@@ -371,7 +371,7 @@ static void get_insns(struct accesses_reader *r)
 
 static void get_operands(struct accesses_reader *r)
 {
-	r->set->operands = operands_new();
+	r->set->operands = operands_new(OPERANDS_MAX_SITES);
 	r->err = r->set->operands ? operands_get(&r->at, r->end, r->set->operands)
 				  : -ENOMEM;
 }

@@ -37,13 +37,18 @@
 struct operands {
 	struct operands_site **site; /* by image, offset and kind */
 	size_t nr, nr_values;
+	uint32_t limit; /* of nr */
 	uint64_t left_out;
 	uint64_t window; /* windows that were added */
 };
 
-struct operands *operands_new(void)
+struct operands *operands_new(uint32_t limit)
 {
-	return calloc(1, sizeof(struct operands));
+	struct operands *set = calloc(1, sizeof(*set));
+
+	if (set)
+		set->limit = limit;
+	return set;
 }
 
 static void free_site(struct operands_site *s)
@@ -125,7 +130,7 @@ static int get_site(struct operands *set, uint32_t image, uint64_t offset,
 		*out = set->site[at];
 		return 0;
 	}
-	if (set->nr == OPERANDS_MAX_SITES)
+	if (set->nr >= set->limit)
 		return 0;
 	s = calloc(1, sizeof(*s));
 	if (!s || GROW(set->site, set->nr)) {
@@ -531,7 +536,7 @@ static void get_sites(struct operands_reader *r, struct operands *set, uint64_t 
 int operands_get(const uint8_t **at, const uint8_t *end, struct operands *into)
 {
 	struct operands_reader r = { *at, end, 0 };
-	struct operands *set = operands_new();
+	struct operands *set = operands_new(OPERANDS_MAX_SITES);
 	uint64_t nr;
 
 	if (!set)

@@ -30,7 +30,7 @@
 
 #include "base/buf.h"
 
-#define OPERANDS_MAX_SITES     1024 /* of a set */
+#define OPERANDS_MAX_SITES     1024 /* of a set that is stored */
 #define OPERANDS_MAX_WINDOW    512  /* operands of a window */
 #define OPERANDS_VALUES        32   /* of a site, in memory */
 #define OPERANDS_KEPT          16   /* the same of a stored one: the most frequent */
@@ -99,7 +99,8 @@ struct operands_site {
 
 struct operands;
 
-struct operands *operands_new(void);      /* NULL when out of memory */
+/* A set of at most limit sites; later ones are left out. NULL when out of memory. */
+struct operands *operands_new(uint32_t limit);
 void operands_free(struct operands *set); /* accepts NULL */
 
 /*

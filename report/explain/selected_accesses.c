@@ -10,12 +10,17 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/log.h"
 #include "db/query/window_query.h"
 #include "report/explain/geometry.h"
 
+/* Of all images; about 40 MiB if each has all its values. */
+#define MAX_OPERANDS (1u << 15)
+
 struct selected_accesses {
 	struct accesses *set;
-	int64_t *image; /* ids, by number in set */
+	struct operands *operands; /* NULL: there are none */
+	int64_t *image;            /* ids, by number in set */
 	uint32_t nr_images;
 	struct arena arena; /* of model */
 	struct data_model *model;
@@ -42,6 +47,16 @@ static int number(struct selected_accesses *f, int64_t id, uint32_t *out)
 	return 0;
 }
 
+static int add_operands(struct selected_accesses *f, const struct operands *from,
+			const uint32_t *map, uint32_t nr_map)
+{
+	if (!from)
+		return 0;
+	if (!f->operands)
+		f->operands = operands_new(MAX_OPERANDS);
+	return f->operands ? operands_merge(f->operands, from, map, nr_map) : -ENOMEM;
+}
+
 static int add_row(void *ctx, const struct query_windows *row)
 {
 	struct selected_accesses *f = ctx;
@@ -53,8 +68,23 @@ static int add_row(void *ctx, const struct query_windows *row)
 	if (!err)
 		err = accesses_merge(f->set, row->accesses, map,
 				     (uint32_t)row->nr_images);
+	if (!err)
+		err = add_operands(f, accesses_operands(row->accesses), map,
+				   (uint32_t)row->nr_images);
 	free(map);
 	return err;
+}
+
+static void warn_if_full(const struct selected_accesses *f)
+{
+	size_t nr = 0;
+
+	if (f->operands)
+		operands_sites(f->operands, &nr);
+	if (nr == MAX_OPERANDS)
+		log_warn("windows: more than %u operands: some images lack theirs; "
+			 "select fewer epochs",
+			 MAX_OPERANDS);
 }
 
 static int load(struct selected_accesses *f, struct db *db,
@@ -67,6 +97,7 @@ static int load(struct selected_accesses *f, struct db *db,
 	all.image = NULL;
 	all.event = NULL;
 	err = query_accesses(db, &all, add_row, f);
+	warn_if_full(f);
 	if (err || !accesses_seen(f->set))
 		return err;
 	geometry_find(epoch->cpu, epoch->boot_id, &g);
@@ -86,7 +117,7 @@ int selected_accesses_load(struct db *db, const struct query_selection *sel,
 	}
 	if (f && f->set)
 		err = load(f, db, sel, epoch);
-	if (err || (!f->model && !accesses_operands(f->set))) {
+	if (err || (!f->model && !f->operands)) {
 		selected_accesses_free(f);
 		f = NULL;
 	}
@@ -101,6 +132,7 @@ void selected_accesses_free(struct selected_accesses *f)
 		return;
 	arena_fini(&f->arena);
 	accesses_free(f->set);
+	operands_free(f->operands);
 	free(f->image);
 	free(f);
 }
@@ -120,5 +152,5 @@ const struct operands *selected_accesses_operands(const struct selected_accesses
 	if (!f)
 		return NULL;
 	*number = find_image(f, image);
-	return *number < f->nr_images ? accesses_operands(f->set) : NULL;
+	return *number < f->nr_images ? f->operands : NULL;
 }

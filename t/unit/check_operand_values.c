@@ -51,7 +51,7 @@ static int draw(const double *share, uint64_t *seed)
 
 static struct operands *flush_of(int program, uint64_t *seed, struct run *run)
 {
-	struct operands *set = operands_new();
+	struct operands *set = operands_new(OPERANDS_MAX_SITES);
 
 	for (int w = 0; w < programs[program].windows; w++) {
 		const int nr = 1 + (int)(unit_random(seed) %
@@ -83,7 +83,7 @@ static void read_row(const struct buf *row, struct operands *into)
 static struct run run_of(int program, uint64_t *seed)
 {
 	static struct buf row[NR_ROWS];
-	struct run run = { .sum = operands_new() };
+	struct run run = { .sum = operands_new(OPERANDS_MAX_SITES) };
 	size_t nr = 0;
 
 	for (int f = 0; f < FLUSHES; f++) {
@@ -222,7 +222,7 @@ static const struct {
 /* No test can save more than the upper end of the share of the stalls. */
 START_TEST(savings_are_an_upper_bound)
 {
-	struct run run = { .sum = operands_new() };
+	struct run run = { .sum = operands_new(OPERANDS_MAX_SITES) };
 	const int n = tests[_i].windows[0] + tests[_i].windows[1];
 	const double high = interval_share_at(tests[_i].tested, n, Z_90).high;
 	struct operand_site s;

@@ -32,7 +32,7 @@ static void add(struct operands *set, enum operand_kind kind, int64_t value, int
 /* What a database gets of set. NULL: nothing. */
 static struct operands *stored(const struct operands *set, struct buf *bytes)
 {
-	struct operands *out = operands_new();
+	struct operands *out = operands_new(OPERANDS_MAX_SITES);
 	const uint8_t *at;
 
 	operands_put(set, bytes);
@@ -83,7 +83,7 @@ static const struct {
 
 START_TEST(only_small_values_of_enough_windows_are_stored)
 {
-	struct operands *set = operands_new(), *out;
+	struct operands *set = operands_new(OPERANDS_MAX_SITES), *out;
 	struct buf bytes = { 0 };
 	bool found = false;
 
@@ -114,7 +114,7 @@ END_TEST
 
 START_TEST(frequent_values_stay_among_many_others)
 {
-	struct operands *set = operands_new(), *out;
+	struct operands *set = operands_new(OPERANDS_MAX_SITES), *out;
 	const struct operands_site *s;
 	struct buf bytes = { 0 };
 	uint64_t n = 0, random = 7;
@@ -140,7 +140,8 @@ END_TEST
 
 START_TEST(merging_adds_up_and_then_decides)
 {
-	struct operands *a = operands_new(), *b = operands_new(), *out;
+	struct operands *a = operands_new(OPERANDS_MAX_SITES),
+			*b = operands_new(OPERANDS_MAX_SITES), *out;
 	const uint32_t map[] = { 5 };
 	struct buf bytes = { 0 };
 
@@ -152,13 +153,51 @@ START_TEST(merging_adds_up_and_then_decides)
 	ck_assert_int_eq(only_site(out)->value[0].value, 10);
 	ck_assert_uint_eq(only_site(out)->value[0].windows, 4);
 	operands_free(out);
-	out = operands_new();
+	out = operands_new(OPERANDS_MAX_SITES);
 	ck_assert_int_eq(operands_merge(out, a, map, 1), 0);
 	ck_assert_uint_eq(only_site(out)->image, 5);
 	operands_free(a);
 	operands_free(b);
 	operands_free(out);
 	buf_fini(&bytes);
+}
+END_TEST
+
+static void fill(struct operands *set, uint32_t image)
+{
+	for (uint64_t i = 0; i < OPERANDS_MAX_SITES; i++) {
+		const struct operand o = { .offset = i,
+					   .image = image,
+					   .kind = OPERAND_DIVISOR,
+					   .known = true,
+					   .value = 10 };
+
+		ck_assert_int_eq(operands_add(set, &o, 1), 0);
+	}
+}
+
+/* As a report does: a set of many images has room for those of several stored sets. */
+START_TEST(a_larger_limit_has_the_operands_of_all_images)
+{
+	struct operands *small = operands_new(OPERANDS_MAX_SITES);
+	struct operands *large = operands_new(3 * OPERANDS_MAX_SITES), *one;
+	size_t nr;
+
+	for (uint32_t image = 0; image < 3; image++) {
+		one = operands_new(OPERANDS_MAX_SITES);
+		fill(one, image);
+		ck_assert_int_eq(operands_merge(small, one, NULL, 0), 0);
+		ck_assert_int_eq(operands_merge(large, one, NULL, 0), 0);
+		operands_free(one);
+	}
+	ck_assert_uint_eq(operands_left_out(small), 2 * OPERANDS_MAX_SITES);
+	ck_assert_uint_eq(operands_left_out(large), 0);
+	operands_sites(small, &nr);
+	ck_assert_uint_eq(nr, OPERANDS_MAX_SITES);
+	operands_sites(large, &nr);
+	ck_assert_uint_eq(nr, 3 * OPERANDS_MAX_SITES);
+	operands_free(small);
+	operands_free(large);
 }
 END_TEST
 
@@ -186,7 +225,7 @@ END_TEST
 /* Each byte in turn has another value: what is read then keeps the invariants. */
 START_TEST(other_bytes_are_refused_or_keep_the_invariants)
 {
-	struct operands *set = operands_new();
+	struct operands *set = operands_new(OPERANDS_MAX_SITES);
 	struct buf bytes = { 0 };
 	uint8_t *data;
 
@@ -197,7 +236,7 @@ START_TEST(other_bytes_are_refused_or_keep_the_invariants)
 	data = (uint8_t *)bytes.data;
 	for (size_t i = 0; i < bytes.len; i++) {
 		for (unsigned int to = 0; to < 256; to++) {
-			struct operands *out = operands_new();
+			struct operands *out = operands_new(OPERANDS_MAX_SITES);
 			const uint8_t was = data[i], *at = data;
 			const struct operands_site *const *site;
 			size_t nr;
@@ -207,17 +246,28 @@ START_TEST(other_bytes_are_refused_or_keep_the_invariants)
 				ck_assert(at <= data + bytes.len);
 			site = operands_sites(out, &nr);
 			for (size_t k = 0; k < nr; k++) {
-				for (uint32_t v = 0; v < site[k]->nr; v++)
+				uint64_t left = site[k]->known;
+
+				for (uint32_t v = 0; v < site[k]->nr; v++) {
 					ck_assert(operands_may_keep(
 						site[k]->kind,
 						site[k]->value[v].value));
+					ck_assert_uint_le(site[k]->value[v].n, left);
+					left -= site[k]->value[v].n;
+				}
+				left = site[k]->known;
+				for (int c = 0; c < OPERAND_NR_CLASSES; c++) {
+					ck_assert_uint_le(site[k]->class[c], left);
+					left -= site[k]->class[c];
+				}
+				ck_assert_uint_eq(left, 0);
 			}
 			data[i] = was;
 			operands_free(out);
 		}
 	}
 	for (size_t cut = 0; cut < bytes.len; cut++) {
-		struct operands *out = operands_new();
+		struct operands *out = operands_new(OPERANDS_MAX_SITES);
 		const uint8_t *at = data;
 
 		ck_assert_int_ne(operands_get(&at, data + cut, out), 0);
@@ -237,6 +287,7 @@ static Suite *make_suite(void)
 			    (int)NR(values));
 	tcase_add_test(t, frequent_values_stay_among_many_others);
 	tcase_add_test(t, merging_adds_up_and_then_decides);
+	tcase_add_test(t, a_larger_limit_has_the_operands_of_all_images);
 	tcase_add_test(t, a_set_of_accesses_carries_operands);
 	tcase_add_test(t, other_bytes_are_refused_or_keep_the_invariants);
 	suite_add_tcase(s, t);
