@@ -18,7 +18,7 @@
 #define WORTHY    0.5  /* the low end of the share of a value that is suggested */
 #define SAME      0.98 /* the same of loads that return the same */
 #define WIDE      3    /* log2 of the bytes of a division */
-#define MANY_BITS 32   /* that a narrower one takes */
+#define MANY_BITS 31   /* that a narrower one takes, signed or not */
 
 static struct interval share_of(const struct operands_site *s, uint64_t k)
 {

@@ -83,8 +83,9 @@ static void put_test(const struct operand_site *s, struct buf *out)
 		buf_puts(out, ", and divide by the constant");
 		break;
 	case OPERAND_DIVIDEND:
-		buf_puts(out, "most dividends have at most 32 bits: test for that "
-			      "first, and divide 32 bits");
+		buf_puts(out,
+			 "most dividends have at most 31 bits: if the divisor does, "
+			 "too, divide 32 bits");
 		break;
 	case OPERAND_SHIFT:
 		put_value("shift count", v, out);

@@ -216,6 +216,7 @@ static const struct {
 	{ OPERAND_COMPARED, { 10, 7 }, { 90, 10 }, 0 },
 	{ OPERAND_DIVIDEND, { 20, 9 }, { 60, 40 }, 100 },
 	{ OPERAND_DIVIDEND, { 20, 40 }, { 90, 10 }, 90 },
+	{ OPERAND_DIVIDEND, { 31, 32 }, { 90, 10 }, 90 }, /* 2^31 is no int32_t */
 	{ OPERAND_DIVIDEND, { 20, 40 }, { 40, 60 }, 0 },
 };
 
