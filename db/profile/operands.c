@@ -24,8 +24,7 @@
 #include "base/varint.h"
 
 #define SMALL        256
-#define BIASED       8  /* at most one in so many jumps goes the other way */
-#define SAME         16 /* at most one in so many loads returns something else */
+#define BIASED       8 /* at most one in so many jumps goes the other way */
 #define LEAST_LOADS  16
 #define LEAST_BYTES  13 /* of a stored site */
 #define MOST_SIZE    3
@@ -329,14 +328,23 @@ static bool is_biased(const struct operands_site *s)
 	return rare <= all / BIASED;
 }
 
+/*
+ * At most one load in 8 returned something else, or of so few as 16 one. The first load
+ * of each merged set seems to be one of them. So two sets that pass, pass as one, too.
+ */
+static bool repeats(const struct operands_site *s)
+{
+	return s->known >= LEAST_LOADS &&
+	       s->known - s->same <= 2 * (s->known / LEAST_LOADS);
+}
+
 /* Whether a site is stored at all. */
 static bool is_worth(const struct operands_site *s)
 {
 	if (s->windows < OPERANDS_LEAST_WINDOWS)
 		return false;
 	if (s->kind == OPERAND_LOADED)
-		return s->known >= LEAST_LOADS &&
-		       s->known - 1 - s->same <= s->known / SAME;
+		return repeats(s);
 	return !is_compare(s) || is_biased(s);
 }
 

@@ -163,6 +163,45 @@ START_TEST(merging_adds_up_and_then_decides)
 }
 END_TEST
 
+/* Loads of which other returned something else than the one before. */
+static struct operands *loads(int nr, int other)
+{
+	struct operands *set = operands_new(OPERANDS_MAX_SITES);
+
+	for (int i = 0; i < nr; i++)
+		add(set, OPERAND_LOADED, i < other ? i : other, 1, false);
+	return set;
+}
+
+static const struct {
+	int nr, other; /* of a set */
+	bool stored;
+} load_sets[] = {
+	{ 15, 0, false },  { 16, 0, true },    { 16, 1, true }, { 16, 2, false },
+	{ 31, 1, true },   { 31, 2, false },   { 32, 3, true }, { 32, 4, false },
+	{ 160, 19, true }, { 160, 20, false },
+};
+
+START_TEST(loads_that_are_stored_stay_when_sets_are_merged)
+{
+	struct operands *sum = operands_new(OPERANDS_MAX_SITES), *one, *out;
+	struct buf bytes = { 0 };
+
+	for (int nr = 1; nr <= 20; nr++) {
+		one = loads(load_sets[_i].nr, load_sets[_i].other);
+		ck_assert_int_eq(operands_merge(sum, one, NULL, 0), 0);
+		buf_reset(&bytes);
+		out = stored(sum, &bytes);
+		if (nr == 1 || load_sets[_i].stored)
+			ck_assert_int_eq(out != NULL, load_sets[_i].stored);
+		operands_free(one);
+		operands_free(out);
+	}
+	operands_free(sum);
+	buf_fini(&bytes);
+}
+END_TEST
+
 static void fill(struct operands *set, uint32_t image)
 {
 	for (uint64_t i = 0; i < OPERANDS_MAX_SITES; i++) {
@@ -287,6 +326,8 @@ static Suite *make_suite(void)
 			    (int)NR(values));
 	tcase_add_test(t, frequent_values_stay_among_many_others);
 	tcase_add_test(t, merging_adds_up_and_then_decides);
+	tcase_add_loop_test(t, loads_that_are_stored_stay_when_sets_are_merged, 0,
+			    (int)NR(load_sets));
 	tcase_add_test(t, a_larger_limit_has_the_operands_of_all_images);
 	tcase_add_test(t, a_set_of_accesses_carries_operands);
 	tcase_add_test(t, other_bytes_are_refused_or_keep_the_invariants);
