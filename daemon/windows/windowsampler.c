@@ -58,7 +58,7 @@ struct collector {
 	uint64_t told[CPI_WINDOW_NR_DROPS];
 	uint64_t nr_by_end[CPI_NR_WINDOW_ENDS], nr_instructions, nr_walked;
 	uint64_t nr_accesses, nr_accesses_left_out; /* of windows that were walked */
-	uint64_t nr_replayed, nr_differing, nr_operands;
+	uint64_t nr_replayed, nr_differing, nr_operands, nr_operands_left_out;
 	uint64_t looked_ns, learnt_ns; /* when; much was learnt */
 	uint32_t nr_learning;          /* rounds with only short breaks between them */
 	bool stopped;
@@ -343,6 +343,17 @@ static bool find_line(struct line *l, uint64_t at, struct tally_site *out)
 	return true;
 }
 
+/* The same of an instruction that may be before the current line, as a compare is. */
+static bool find_line_again(struct line *l, uint64_t at, struct tally_site *out)
+{
+	struct line first = first_line(l->walk, l->tw);
+
+	if (find_line(l, at, out))
+		return true;
+	*l = first;
+	return find_line(l, at, out);
+}
+
 static uint32_t find_accesses(const struct walk *walk, const struct tally_window *tw,
 			      struct tally_access *out)
 {
@@ -383,7 +394,8 @@ static uint32_t find_operands(struct attributing *a, const struct walk *walk,
 	struct collector *ws = a->ws;
 	struct line line = first_line(walk, tw);
 	const struct replay_operand *o;
-	int nr, i;
+	uint32_t found = 0;
+	int nr;
 
 	if (!a->origin || !ws->replay)
 		return 0;
@@ -391,17 +403,22 @@ static uint32_t find_operands(struct attributing *a, const struct walk *walk,
 			      &o);
 	ws->nr_replayed += nr >= 0;
 	ws->nr_differing += nr < 0;
-	for (i = 0; i < nr; i++) {
-		if (!find_line(&line, o[i].at, &out[i].at))
-			break;
-		out[i].kind = o[i].kind;
-		out[i].size = o[i].size;
-		out[i].known = o[i].known;
-		out[i].taken = o[i].taken;
-		out[i].value = o[i].value;
+	for (int i = 0; i < nr; i++) {
+		struct tally_operand *to = &out[found];
+
+		if (!find_line_again(&line, o[i].at, &to->at)) {
+			ws->nr_operands_left_out++;
+			continue;
+		}
+		to->kind = o[i].kind;
+		to->size = o[i].size;
+		to->known = o[i].known;
+		to->taken = o[i].taken;
+		to->value = o[i].value;
+		found++;
 	}
-	ws->nr_operands += (uint64_t)i;
-	return (uint32_t)i;
+	ws->nr_operands += found;
+	return found;
 }
 
 /* Where control was at the end, in the image that it was in. */
@@ -886,10 +903,12 @@ void windowsampler_status(const struct collector *ws, struct buf *out)
 		buf_printf(out,
 			   "window_replayed %llu\n"
 			   "window_replays_differ %llu\n"
-			   "window_operands %llu\n",
+			   "window_operands %llu\n"
+			   "window_operands_left_out %llu\n",
 			   (unsigned long long)ws->nr_replayed,
 			   (unsigned long long)ws->nr_differing,
-			   (unsigned long long)ws->nr_operands);
+			   (unsigned long long)ws->nr_operands,
+			   (unsigned long long)ws->nr_operands_left_out);
 	windowpairs_status(ws->pairs, out);
 	windowprocs_status(ws->procs, out);
 	windowpages_status(ws->pages, out);
