@@ -303,6 +303,14 @@ void windowreplay_free(struct windowreplay *replay)
 	free(replay);
 }
 
+void windowreplay_forget(struct windowreplay *r)
+{
+	const uint32_t generation = r->state.generation;
+
+	explicit_bzero(r, sizeof(*r));
+	r->state.generation = generation;
+}
+
 static void begin(struct windowreplay *r, const struct cpi_window *w)
 {
 	struct cpi_window_state *s = &r->state;

@@ -9,8 +9,9 @@
  *
  * I1  A window whose replay differs from its record in any way has no operands.
  * I2  An origin holds contents of registers and memory. It is erased after its replay,
- *     and goes nowhere else; only operands leave this room, and db/profile/operands.h
- *     says which of these are stored.
+ *     with what the replay computed from it, and goes nowhere else; only operands leave
+ *     this room, and db/profile/operands.h says which of these are stored. The buffers
+ *     of the kernel side keep origins until others overwrite them.
  */
 #ifndef CPI_DAEMON_WINDOWREPLAY_H
 #define CPI_DAEMON_WINDOWREPLAY_H
@@ -44,5 +45,8 @@ void windowreplay_free(struct windowreplay *replay);
 int windowreplay_run(struct windowreplay *replay, const struct cpi_window *w,
 		     const struct cpi_window_origin *origin, windowreplay_find_fn *find,
 		     void *ctx, const struct replay_operand **out);
+
+/* Erases what the last windows left here; their operands are gone then. */
+void windowreplay_forget(struct windowreplay *replay);
 
 #endif

@@ -164,9 +164,11 @@ static void see_sample(void *ctx, const struct known_image *image, uint64_t offs
 	windowpages_sampled(ws->pages, image, offset);
 }
 
-/* What windows loaded is erased. */
+/* What windows loaded is erased, and what was computed from it. */
 static void forget_origins(struct collector *ws)
 {
+	if (ws->replay)
+		windowreplay_forget(ws->replay);
 	for (size_t i = 0; ws->origin && i < ws->nr_records; i++) {
 		if (ws->origin[i])
 			explicit_bzero(ws->origin[i],

@@ -229,7 +229,7 @@ static int number_operands(struct windowtally *t, const struct tally_window *in,
 {
 	int err = in->nr_operands <= OPERANDS_MAX_WINDOW ? 0 : -EINVAL;
 
-	w->nr_operands = in->nr_operands;
+	w->nr_operands = err ? 0 : in->nr_operands;
 	for (uint32_t i = 0; !err && i < in->nr_operands; i++) {
 		const struct tally_operand *o = &in->operand[i];
 
@@ -251,6 +251,7 @@ static int add_window(struct windowtally *t, const struct tally_window *in, bool
 	struct numbered_window w;
 	int err = in->nr_jumps <= WINDOW_MAX_INSNS ? 0 : -EINVAL;
 
+	w.nr_operands = 0;
 	if (windowtally_memory(t) > WINDOWTALLY_MAX_BYTES)
 		err = -ENOMEM;
 	for (uint32_t i = 0; !err && i < in->nr_jumps; i++) {
@@ -275,6 +276,7 @@ static int add_window(struct windowtally *t, const struct tally_window *in, bool
 		err = add_to(t, in->start.image, "", &w, whole);
 	if (!err && in->contexts && add_to_context(t, in, &w, whole))
 		*whole = false;
+	explicit_bzero(w.operand, w.nr_operands * sizeof(w.operand[0])); /* secrets */
 	return err;
 }
 

@@ -156,6 +156,28 @@ static struct operands_value *find_value(const struct operands_site *s, int64_t 
 	return NULL;
 }
 
+/*
+ * Makes room for one more value. Tables have 1, 2, 4, … places; the old one is erased,
+ * which realloc() does not do.
+ */
+static int grow_values(struct operands_site *s)
+{
+	struct operands_value *value;
+
+	if (s->nr & (s->nr - 1))
+		return 0;
+	value = calloc(s->nr ? 2 * s->nr : 1, sizeof(*value));
+	if (!value)
+		return -ENOMEM;
+	if (s->nr) {
+		memcpy(value, s->value, s->nr * sizeof(*value));
+		explicit_bzero(s->value, s->nr * sizeof(*value));
+	}
+	free(s->value);
+	s->value = value;
+	return 0;
+}
+
 /* A place for a value that is not in the table. NULL when out of memory. */
 static struct operands_value *place_value(struct operands *set, struct operands_site *s)
 {
@@ -168,7 +190,7 @@ static struct operands_value *place_value(struct operands *set, struct operands_
 		}
 		return least;
 	}
-	if (GROW(s->value, s->nr))
+	if (grow_values(s))
 		return NULL;
 	set->nr_values++;
 	s->value[s->nr] = (struct operands_value){ 0 };

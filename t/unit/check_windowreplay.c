@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <malloc.h>
 
 #include "abi/window_bpf.h"
 #include "analysis/windows/codepack.h"
@@ -17,6 +18,7 @@
 #define CODE   UINT64_C(0x10000) /* address of the page */
 #define MEMORY UINT64_C(0x20000)
 #define MOST   8
+#define KEY    UINT64_C(0x1b1d3f57c2e4a683)
 
 struct kernel {
 	struct cpi_code_page page;
@@ -211,6 +213,38 @@ START_TEST(windows_with_another_number_of_loads_have_no_operands)
 }
 END_TEST
 
+static bool has_key(const void *memory, size_t size)
+{
+	const uint64_t key = KEY;
+
+	return memmem(memory, size, &key, sizeof(key));
+}
+
+/* A key in a register, that is loaded, stored, divided by, and compared. */
+START_TEST(what_was_replayed_is_erased)
+{
+	static struct kernel k;
+	struct windowreplay *r = windowreplay_new();
+	const uint64_t reg[MOST] = { KEY, 3, MEMORY };
+	const size_t size = malloc_usable_size(r);
+	const struct replay_operand *o;
+
+	memset(&k, 0, sizeof(k));
+	k.memory[0] = KEY;
+	put_with_memory(&k, CPI_UOP_OR, 3, CPI_REG_ZERO, CPI_UOP_LEFT_MEM, 0);
+	put(&k, CPI_UOP_QUOTU, 4, 1, 0);
+	put(&k, CPI_UOP_SUB, CPI_REG_NONE, 3, 1)->flags |= CPI_UOP_FLAGS;
+	put_with_memory(&k, CPI_UOP_OR, CPI_REG_NONE, 0, CPI_UOP_STORE, 16);
+	take(&k, reg);
+	ck_assert_int_eq(replay(r, &k, &o), 3);
+	ck_assert(has_key(r, size));
+	windowreplay_forget(r);
+	ck_assert(!has_key(r, size));
+	ck_assert_int_eq(replay(r, &k, &o), 3);
+	windowreplay_free(r);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("windowreplay");
@@ -220,6 +254,7 @@ static Suite *make_suite(void)
 			    (int)NR(divisions));
 	tcase_add_loop_test(t, unknown_masks_are_the_same_on_both_sides, 0, 2);
 	tcase_add_test(t, windows_with_another_number_of_loads_have_no_operands);
+	tcase_add_test(t, what_was_replayed_is_erased);
 	suite_add_tcase(s, t);
 	return s;
 }
