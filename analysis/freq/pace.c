@@ -231,14 +231,15 @@ static double slow_error(const struct pace_sums *s, double ns)
 	return s->error * sqrt(s->pairs * fmin(STEADY_NS / fmax(ns, 1), 1));
 }
 
-/* All samples of the procedure. */
-static double procedure_samples(const struct pace_input *in)
+/* All samples of the procedure; *sum keeps them, and is NAN before. */
+static double procedure_samples(const struct pace_input *in, double *sum)
 {
-	double sum = 0;
-
+	if (!isnan(*sum))
+		return *sum;
+	*sum = 0;
 	for (uint64_t at = in->begin; at < in->end; at++)
-		sum += in->samples(in->ctx, at);
-	return sum;
+		*sum += in->samples(in->ctx, at);
+	return *sum;
 }
 
 /*
@@ -246,10 +247,11 @@ static double procedure_samples(const struct pace_input *in)
  * be where no pair began: an interrupt comes when an instruction retires, and those of
  * a loop around a call retire with the callee's.
  */
-static double most_own(const struct pace_input *in, const struct pace_starts *t)
+static double most_own(const struct pace_input *in, const struct pace_starts *t,
+		       double *all)
 {
 	const double pairs = t->own + t->below + t->elsewhere;
-	const double samples = procedure_samples(in);
+	const double samples = procedure_samples(in, all);
 	double most = interval_share_at(t->own, pairs, NARROW).high;
 
 	if (t->below_samples > 0)
@@ -257,8 +259,9 @@ static double most_own(const struct pace_input *in, const struct pace_starts *t)
 	return most;
 }
 
+/* all: as in procedure_samples(). */
 static void measure(const struct pace_input *in, const struct pace_sums *s,
-		    const struct pace_starts *t, struct pace *out)
+		    const struct pace_starts *t, double *all, struct pace *out)
 {
 	const double speed = s->executions / s->ns;
 	const double samples = t->own_samples + t->below_samples;
@@ -274,7 +277,7 @@ static void measure(const struct pace_input *in, const struct pace_sums *s,
 			       s->pairs;
 		out->first = t->first;
 		out->last = t->last;
-		out->high = most_own(in, t) * out->ns * exp(NARROW * error);
+		out->high = most_own(in, t, all) * out->ns * exp(NARROW * error);
 		return;
 	}
 	own = find_own(s, t);
@@ -298,7 +301,8 @@ static size_t end_of(const struct edge *e, size_t nr, size_t i)
 
 /* The pairs of one instruction; false: they tell nothing. */
 static bool find_one(const struct pace_input *in, const struct edge *cell, size_t nr,
-		     const struct edge *start, size_t nr_starts, struct pace *out)
+		     const struct edge *start, size_t nr_starts, double *all,
+		     struct pace *out)
 {
 	struct pace_starts starts;
 	struct pace_sums sums;
@@ -309,7 +313,7 @@ static bool find_one(const struct pace_input *in, const struct edge *cell, size_
 	if (!(starts.own + starts.below > 0))
 		return false;
 	*out = (struct pace){ .offset = cell->from };
-	measure(in, &sums, &starts, out);
+	measure(in, &sums, &starts, all, out);
 	return true;
 }
 
@@ -319,6 +323,7 @@ int pace_find(const struct pace_input *in, struct arena *arena, struct pace **ou
 	size_t nr_cells = 0, nr_starts = 0, nr_found = 0, first, last;
 	const struct edge *cell = edges_sorted(in->pace, &nr_cells);
 	const struct edge *start = edges_sorted(in->start, &nr_starts);
+	double all = NAN;
 	struct pace *found;
 
 	first = edges_first_from(cell, nr_cells, in->begin);
@@ -328,7 +333,7 @@ int pace_find(const struct pace_input *in, struct arena *arena, struct pace **ou
 		return -ENOMEM;
 	for (size_t i = first, end; i < last; i = end) {
 		end = end_of(cell, last, i);
-		nr_found += find_one(in, &cell[i], end - i, start, nr_starts,
+		nr_found += find_one(in, &cell[i], end - i, start, nr_starts, &all,
 				     &found[nr_found]);
 	}
 	*out = found;

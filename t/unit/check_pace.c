@@ -272,6 +272,56 @@ START_TEST(samples_bound_the_own_part_without_pairs)
 }
 END_TEST
 
+static double count_call(void *ctx, uint64_t offset)
+{
+	int *calls = ctx;
+
+	(*calls)++;
+	return offset == 0x50 ? 3800 : 1;
+}
+
+/* Each of 20 instructions needs the samples of the procedure, which are summed once. */
+START_TEST(samples_of_the_procedure_are_summed_once)
+{
+	int calls = 0;
+	struct loop l;
+	struct pace_input in = { .samples = count_call,
+				 .sample_ns = SAMPLE_NS,
+				 .ctx = &calls,
+				 .begin = BEGIN,
+				 .end = END };
+	struct arena arena;
+	struct pace *found;
+	size_t nr;
+
+	begin(&l);
+	for (uint64_t at = AT; at < AT + 20; at++) {
+		struct edge e = { .from = at,
+				  .to = edges_pace_class(1000000, 250000),
+				  .n = 250001,
+				  .cycles = 1000000,
+				  .nr_timed = 1 };
+
+		for (int i = 0; i < 100; i++)
+			ck_assert_int_eq(edges_add(l.pace, &e), 0);
+		e.to = 0x50;
+		for (int i = 0; i < 100; i++)
+			ck_assert_int_eq(edges_add(l.start, &e), 0);
+	}
+	in.pace = l.pace;
+	in.start = l.start;
+	arena_init(&arena, 0);
+	ck_assert_int_eq(pace_find(&in, &arena, &found, &nr), 0);
+	ck_assert_uint_eq(nr, 20);
+	for (size_t i = 0; i < nr; i++)
+		ck_assert_double_eq(found[i].high, found[0].high);
+	ck_assert_int_ge(calls, END - BEGIN);
+	ck_assert_int_lt(calls, 2 * (END - BEGIN));
+	arena_fini(&arena);
+	end(&l);
+}
+END_TEST
+
 #define LOOPS 400
 
 /* Of loops at random speeds, the interval holds the truth nine times of ten. */
@@ -328,6 +378,7 @@ static Suite *make_suite(void)
 	tcase_add_test(t, few_pairs_tell_nothing);
 	tcase_add_test(t, a_loop_that_is_elsewhere_has_an_upper_bound);
 	tcase_add_test(t, samples_bound_the_own_part_without_pairs);
+	tcase_add_test(t, samples_of_the_procedure_are_summed_once);
 	tcase_add_test(t, intervals_hold_the_truth);
 	suite_add_tcase(s, t);
 	return s;
