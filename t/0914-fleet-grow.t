@@ -10,7 +10,7 @@ need python3 sqlite3 curl
 missing=$(cluster_lacks)
 [ -z "$missing" ] || skip_all "$missing"
 
-plan 32
+plan 34
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
 "$builddir/t/bench/fleet_hosts" known.db many.db 1 6 30 60 >/dev/null || bail 'fleet_hosts failed'
@@ -61,6 +61,10 @@ bad "status 1: .*has 6 servers now, 4 with tables: .*name all servers" 'a URL wi
 	cpi fleet init --db "$url"
 bad 'status 1: .*server 4 of .*knows another cluster .fleet.' 'a server with the former configuration is noticed' \
 	cpi fleet init --db "$all_url"
+bad 'status 1: .*name all servers' 'the same of a URL with a new server first' \
+	cpi fleet init --db "$(cluster_url cpi 31 11)"
+bad 'status 1: .*server 2 of .*cannot be reached, and may have the tables' 'a new server gets no store of its own' \
+	cpi fleet init --db "$(cluster_url cpi 31 | sed 's|/cpi$|,127.0.0.1:1/cpi|')"
 is "$(for server in $cluster_later; do server_sql $server "SELECT name FROM system.tables WHERE database = 'cpi'"; done)" '' \
 	'until then nothing is made'
 learn 22

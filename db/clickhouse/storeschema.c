@@ -54,6 +54,34 @@ static int get_version(struct ch_store *s, uint64_t *version)
 			      "8", MAX_ANSWER, rowbinary_take_number, version);
 }
 
+/*
+ * The version that any server of the URL has. A server that was added to a cluster has
+ * no tables yet, and must not get a store of its own. Later statements go to the server
+ * that has the tables.
+ */
+static int find_version(struct ch_store *s, uint64_t *version)
+{
+	const int nr = ch_store_nr_hosts(s);
+	int first, err = get_version(s, version);
+
+	first = ch_store_host(s);
+	for (int i = 0; !err && !*version && nr > 1 && i < nr; i++) {
+		ch_store_use_host(s, i);
+		err = get_version(s, version);
+		if (!err && !*version && ch_store_host(s) != i) {
+			log_err("fleet: server %d of the store's URL cannot be "
+				"reached, "
+				"and may have the tables: start it, and repeat 'cpi "
+				"fleet init'",
+				i + 1);
+			err = -ECONNREFUSED;
+		}
+	}
+	if (!err && !*version)
+		ch_store_use_host(s, first);
+	return err;
+}
+
 /* Whether the server knows what a statement says. */
 static bool knows(const struct ch_store *s, const char *statement)
 {
@@ -176,11 +204,11 @@ int storeschema_init(struct ch_store *s, const char *cluster, unsigned int *befo
 		     uint64_t *added)
 {
 	uint64_t version = 0, grown = 0;
-	int err = get_version(s, &version);
+	int err = find_version(s, &version);
 
 	if (!err)
 		err = choose_place(s, cluster, version);
-	if (!err)
+	if (!err && !version)
 		err = make_database(s);
 	if (!err && version > STORESCHEMA_VERSION)
 		err = too_new(version);
