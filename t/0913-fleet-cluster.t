@@ -11,7 +11,7 @@ missing=$(cluster_lacks)
 [ -z "$missing" ] || skip_all "$missing"
 need_record
 
-plan 52
+plan 58
 
 cp "$builddir/t/target" target || bail 'no target'
 cpi record -o real.db --label real -- ./target 1000000000 >record.out 2>&1 || bail 'cpi record failed'
@@ -154,3 +154,26 @@ for server in $cluster_servers; do
 	server_sql $server "SELECT 'rows' FROM profile_local WHERE at < toDateTime('2026-03-01 00:00:00') LIMIT 1"
 done >rows
 is "$(cat rows)" '' 'no server has their rows'
+
+# ---- a server does not come back ----
+
+server_sql 22 'DROP DATABASE cpi' # which removes its replicas from the keeper
+server_kill 22
+lacking='has 4 servers now, 3 with tables: .*remove those that do not come back from .*remote_servers'
+for servers in '11 21' 21 '11 12 21 22'; do
+	# shellcheck disable=SC2086 # words
+	cpi fleet init --db "$(cluster_url cpi $servers)" --keep 60d >gone.out 2>gone.err
+	like "$? $(cat gone.out gone.err | paste -s)" "^0 .*kept: 60 days.*$lacking" \
+		"without a server cpi fleet init works, and warns: servers $servers"
+done
+server_run 22
+store_db=default
+server_await 22
+store_db=cpi
+like "$(cpi fleet init --db "$(cluster_url cpi 11 12 21 22)" 2>&1)" '1 server added' \
+	'if it comes back empty, it gets the tables'
+for table in profile_local epoch; do
+	is "$(server_sql 22 "SELECT count(), sum(cityHash64(host, toUInt32(at), nr)) FROM $table")" \
+		"$(server_sql 21 "SELECT count(), sum(cityHash64(host, toUInt32(at), nr)) FROM $table")" \
+		"and the rows of table $table"
+done

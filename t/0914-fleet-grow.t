@@ -10,7 +10,7 @@ need python3 sqlite3 curl
 missing=$(cluster_lacks)
 [ -z "$missing" ] || skip_all "$missing"
 
-plan 34
+plan 35
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
 "$builddir/t/bench/fleet_hosts" known.db many.db 1 6 30 60 >/dev/null || bail 'fleet_hosts failed'
@@ -32,6 +32,7 @@ cluster fleet: 4 servers, 2 replicas of each shard' 'nothing is added to a clust
 
 ship_all many.db &
 shipping=$!
+tap_pids="$tap_pids $shipping"
 await nr_epochs 16 || bail 'no epoch was shipped'
 
 cluster_shards='1 2 3'
@@ -68,10 +69,23 @@ bad 'status 1: .*server 2 of .*cannot be reached, and may have the tables' 'a ne
 is "$(for server in $cluster_later; do server_sql $server "SELECT name FROM system.tables WHERE database = 'cpi'"; done)" '' \
 	'until then nothing is made'
 learn 22
+
+# It is killed before the tables are complete.
+has_table()
+{
+	[ "$(server_sql "$1" "SELECT count() FROM system.tables WHERE database = 'cpi' AND name = '$2'")" = 1 ]
+}
+cpi fleet init --db "$all_url" >killed.out 2>&1 &
+init_pid=$!
+tap_pids="$tap_pids $init_pid"
+await has_table 31 window_set_local || bail "no table is made: $(cat killed.out)"
+kill -KILL $init_pid
+wait $init_pid
+is "$?" 137 'cpi fleet init is killed while it makes tables'
 store_db=cpi
 is "$(cpi fleet init --db "$all_url" 2>&1)" 'database cpi: version 7, as before
 cluster fleet: 6 servers, 2 replicas of each shard
-2 servers added' 'cpi fleet init makes the tables on the new servers'
+2 servers added' 'a second cpi fleet init makes the tables on the new servers'
 cluster_servers='11 12 21 22 31 32'
 for server in $cluster_servers; do
 	is "$(server_sql "$server" "SELECT countIf(engine LIKE 'Replicated%'), countIf(engine = 'Distributed'),

@@ -147,7 +147,8 @@ static int init(const char *url, const struct options *o)
 	if (!err)
 		show_cluster(store);
 	if (!err && added)
-		out_line("%llu servers added", (unsigned long long)added);
+		out_line("%llu server%s added", (unsigned long long)added,
+			 added == 1 ? "" : "s");
 	if (!err)
 		err = show_limits(store);
 	ch_store_close(store);
