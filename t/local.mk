@@ -77,7 +77,7 @@ dist_check_SCRIPTS += t/0353-records-perf.t
 QUICK_TESTS += t/0353-records-perf.t
 
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t t/0004-tree-docs.t \
-	t/0005-tree-page.t t/0006-tree-sbom.t
+	t/0005-tree-page.t t/0006-tree-sbom.t t/0007-tree-session.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0114-cli-move.t \
@@ -259,7 +259,7 @@ IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0396-capture-kernel.t
 EXTRA_DIST += t/inject t/inject.txt t/rights_check.py t/syscalls_check
 # Tests of tests.
-EXTRA_DIST += t/coverage t/mutate t/mutants.txt t/uncovered.txt t/unit_link.py
+EXTRA_DIST += t/coverage t/mutate t/mutants.txt t/session.py t/uncovered.txt t/unit_link.py
 check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/elf_crafted.py t/kernel_calls.py t/programs/Jit.java t/programs/jit.js t/programs/jit_stacks.js
 CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t

@@ -9,10 +9,11 @@ header, the object of the unit test itself is replaced.
 import os
 import re
 import resource
-import signal
 import subprocess
 import sys
 import time
+
+import session
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -51,7 +52,8 @@ def make_units(build, name):
 
 
 def limits():
-    """A mutant may allocate or write without end."""
+    """A mutant may compute, allocate or write without end."""
+    resource.setrlimit(resource.RLIMIT_CPU, (900, 900))
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 28, 1 << 28))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -118,17 +120,8 @@ class Test:
         if done.returncode:
             sys.exit("unit_link: %s: %s" % (self.program, done.stderr.decode(errors="replace")))
         began = time.monotonic()
-        child = subprocess.Popen(  # pylint: disable=consider-using-with
-            [exe], cwd=self.build, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=limits,
-            env=dict(os.environ, srcdir=ROOT, CK_DEFAULT_TIMEOUT=str(max(4, int(limit_s)))))
-        try:
-            passed = child.wait(limit_s) == 0
-        except subprocess.TimeoutExpired:
-            passed = False
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        child.wait()
-        return time.monotonic() - began if passed else None
+        status = session.run(
+            [exe], limit_s, cwd=self.build, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, preexec_fn=limits,
+            env=dict(os.environ, srcdir=ROOT, CK_DEFAULT_TIMEOUT=str(max(4, int(limit_s / 2)))))
+        return time.monotonic() - began if status == 0 else None
