@@ -25,6 +25,10 @@ try 'apt reads the packages' apt-get -q update
 load_start
 part upgrade
 first_install
+# The parts that ask the page, if the one that enables it is left out.
+if [ -e parts ] && ! grep -qwe page parts; then
+	try 'the page is enabled' systemctl -q enable --now cpi-web.socket
+fi
 part restarts
 part too_new
 part killed
