@@ -330,8 +330,11 @@ static int set_up_file(struct db *db, enum db_mode mode)
 					      "PRAGMA auto_vacuum = INCREMENTAL");
 }
 
-/* Checks that the tables are ours. *version is their version; 0: there are none. */
-static int check_schema(struct db *db, enum db_mode mode, int *version)
+/*
+ * Checks that the tables are ours. *version is their version; 0: there are none. *why
+ * says what is wrong with them.
+ */
+static int check_schema(struct db *db, enum db_mode mode, int *version, struct buf *why)
 {
 	int err = schema_version(db->handle, "main", &schema_current, version);
 
@@ -340,7 +343,8 @@ static int check_schema(struct db *db, enum db_mode mode, int *version)
 	if (!*version && !collects(mode))
 		return refuse(db->path, -CPI_EFORMAT,
 			      "it is empty: nothing was collected");
-	return *version ? schema_check(db->handle, "main", &schema_current, *version)
+	return *version ? schema_check(db->handle, "main", &schema_current, *version,
+				       why)
 			: 0;
 }
 
@@ -368,15 +372,20 @@ static int set_up(struct db *db, enum db_mode mode, int version)
 static int open_checked(struct db *db, enum db_mode mode)
 {
 	int steps = OPENING_STEPS / OPENING_LOOK, version;
+	struct buf why = { 0 };
 	int err = open_handle(db, mode, &steps);
 
 	if (!err)
-		err = check_schema(db, mode, &version);
+		err = check_schema(db, mode, &version, &why);
 	if (db->handle)
 		sqlite3_progress_handler(db->handle, 0, NULL, NULL);
 	if (!err)
 		err = set_up(db, mode, version);
-	return written_meanwhile(db, err);
+	err = written_meanwhile(db, err);
+	if (err == -CPI_ECORRUPT && why.len)
+		refuse(db->path, err, buf_str(&why));
+	buf_fini(&why);
+	return err;
 }
 
 /*

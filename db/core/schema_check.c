@@ -17,7 +17,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "db/core/sql.h"
 
 #define MAX_OBJECTS 512 /* limit for a file; our schema has fewer than a hundred */
@@ -176,11 +175,10 @@ static bool has_name(const struct objects *o, const struct object *object)
 	return bsearch(object, o->object, o->nr, sizeof(*object), compare);
 }
 
-static int refuse(sqlite3 *h, const char *db, const struct object *object,
-		  const char *what)
+static int refuse(struct buf *why, const struct object *object, const char *what)
 {
-	log_err("db: %s: %s: the %s is %s: restore a copy, or move it away",
-		sqlite3_db_filename(h, db), err_str(-CPI_ECORRUPT), object->name, what);
+	buf_printf(why, "the %s is %s: restore a copy, or move it away", object->name,
+		   what);
 	return -CPI_ECORRUPT;
 }
 
@@ -188,27 +186,28 @@ static int refuse(sqlite3 *h, const char *db, const struct object *object,
  * Compares file with the schema of the file's version (now) and of the newest version
  * (last).
  */
-static int compare_all(sqlite3 *h, const char *db, const struct objects *file,
-		       const struct objects *now, const struct objects *last)
+static int compare_all(const struct objects *file, const struct objects *now,
+		       const struct objects *last, struct buf *why)
 {
 	for (size_t i = 0; i < file->nr; i++) {
 		const struct object *o = &file->object[i];
 
 		if (!has_name(now, o) && !has_name(last, o))
-			return refuse(h, db, o, "not one that CPI makes");
+			return refuse(why, o, "not one that CPI makes");
 		if (!has(now, o) && !has(last, o))
-			return refuse(h, db, o, "not as CPI makes it");
+			return refuse(why, o, "not as CPI makes it");
 		if (i && !compare(o, o - 1))
-			return refuse(h, db, o, "there twice");
+			return refuse(why, o, "there twice");
 	}
 	for (size_t i = 0; i < now->nr; i++) {
 		if (!has_name(file, &now->object[i]))
-			return refuse(h, db, &now->object[i], "missing");
+			return refuse(why, &now->object[i], "missing");
 	}
 	return 0;
 }
 
-int schema_check(sqlite3 *h, const char *name, const struct schema *schema, int version)
+int schema_check(sqlite3 *h, const char *name, const struct schema *schema, int version,
+		 struct buf *why)
 {
 	struct objects *file = NULL, *now = NULL, *last = NULL;
 	int err = list_objects(h, name, &file);
@@ -218,11 +217,9 @@ int schema_check(sqlite3 *h, const char *name, const struct schema *schema, int 
 	if (!err && version < schema->version)
 		err = list_made(schema, schema->version, &last);
 	if (!err)
-		err = compare_all(h, name, file, now, last ? last : now);
+		err = compare_all(file, now, last ? last : now, why);
 	else if (err == -CPI_ELIMIT)
-		log_err("db: %s: %s: its schema has more than %d parts",
-			sqlite3_db_filename(h, name), err_str(-CPI_ECORRUPT),
-			MAX_OBJECTS);
+		buf_printf(why, "its schema has more than %d parts", MAX_OBJECTS);
 	objects_free(file);
 	objects_free(now);
 	objects_free(last);

@@ -11,14 +11,15 @@
 
 #include <sqlite3.h>
 
+#include "base/buf.h"
 #include "db/core/schema.h"
 
 /*
  * Compares the schema of an attached database, "main" or another, with that of a
- * version. Tables of later versions may also exist. Returns 0, -CPI_ECORRUPT (logged
- * with the difference), -ENOMEM, or SQLite's error.
+ * version. Tables of later versions may also exist. Returns 0, -CPI_ECORRUPT, -ENOMEM,
+ * or SQLite's error. For -CPI_ECORRUPT appends the difference to *why, and what to do.
  */
-int schema_check(sqlite3 *h, const char *name, const struct schema *schema,
-		 int version);
+int schema_check(sqlite3 *h, const char *name, const struct schema *schema, int version,
+		 struct buf *why);
 
 #endif

@@ -45,7 +45,7 @@ static int forget_source(sqlite3 *h)
 
 int copy_open(sqlite3 *h, const char *path)
 {
-	struct buf uri = { 0 };
+	struct buf uri = { 0 }, why = { 0 };
 	int version;
 	int err = sql_put_uri(&uri, path, "mode=ro");
 
@@ -62,7 +62,10 @@ int copy_open(sqlite3 *h, const char *path)
 		err = -CPI_EFORMAT;
 	}
 	if (!err)
-		err = schema_check(h, "src", &schema_current, version);
+		err = schema_check(h, "src", &schema_current, version, &why);
+	if (err == -CPI_ECORRUPT && why.len)
+		log_err("db: %s: %s: %s", path, err_str(err), buf_str(&why));
+	buf_fini(&why);
 	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++)
 		err = sql_exec(h, maps[i]);
 	if (err) {

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "db/core/schema.h"
 #include "db/core/sql.h"
 #include "t/unit/dbtest.h"
@@ -599,6 +600,7 @@ START_TEST(a_database_that_is_written_while_it_is_opened_is_not_called_damaged)
 	ck_assert_int_eq(chmod(t.path, 0666), 0);
 	write_meanwhile = writers[_i];
 	ck_assert_int_eq(open_as_other(&t, DB_READ_CHECKED, &db), -EAGAIN);
+	ck_assert(!log_has_error());
 	write_meanwhile = NULL; /* now it is damaged */
 	ck_assert_int_eq(open_as_other(&t, DB_READ_CHECKED, &db), -CPI_ECORRUPT);
 	ck_assert_int_eq(chmod(t.dir, 0755), 0);
