@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi doctor: findings about this machine.
 . "$srcdir/t/tap.sh"
-plan 14
+plan 15
 
 CPI_SOCKET=$PWD/none.sock
 export CPI_SOCKET
@@ -65,6 +65,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	CPI_SOCKET=$PWD/closed/cpid.sock setpriv --bounding-set=-all --inh-caps=-all cpi doctor >out
 	like "$(cat out)" '^note  *cpid  *this user may not ask it' \
 		'a user without access to the socket learns that, and not that cpid hangs'
+	like "$(grep -A4 'may not ask it' out | paste -s | tr -s ' ')" 'to do: add the capabilities' \
+		'root without capabilities is not told to be root'
 else
-	skip 6 'only root can give up its rights'
+	skip 7 'only root can give up its rights'
 fi

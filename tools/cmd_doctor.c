@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
@@ -80,7 +81,8 @@ static void check_daemon(struct doctor *d, const char *socket)
 	else if (err == -EACCES || err == -EPERM)
 		doctor_add(d, "cpid", DOCTOR_NOTE, "this user may not ask it",
 			   "Whether it runs, and within its budget, is not known.",
-			   "run 'cpi doctor' as root");
+			   geteuid() ? "run 'cpi doctor' as root"
+				     : doctor_gain_rights());
 	else
 		doctor_add(d, "cpid", DOCTOR_PROBLEM, "it does not answer",
 			   "It may hang.", "run 'cpi status' as root");
