@@ -10,7 +10,7 @@ need curl sqlite3
 missing=$(store_lacks old)
 [ -z "$missing" ] || skip_all "$missing"
 
-plan 26
+plan 27
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
 store_start old "$tmp/old"
@@ -53,7 +53,7 @@ for samples in a:900,500 b:400,800 c:700,700 d:90,3; do
 done
 web_start --db="$store"
 "$browser_python" "$srcdir/t/web_fleet_cpi.py" "$url" "$builddir/tools/cpi" "$store" $tap_n
-tap_n=$((tap_n + 5))
+tap_n=$((tap_n + 6))
 web_stop
 
 web_start --db=known.db

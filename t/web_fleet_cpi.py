@@ -56,5 +56,11 @@ got = dict(fields(page))
 result(page.state().get("price") == "50" and page.state().get("measure") == "money",
        "the price is in the address, and g shows the next measure", page.state())
 result({h: r["cost"] for h, r in want.items()} == got, "with a price the map has the cost of cpi fleet top", got, want)
+
+page.js("""const p = document.querySelector("#price"), m = document.querySelector("#measure");
+    p.focus(); p.value = "7"; m.value = "cpi"; m.dispatchEvent(new Event("change"));""")
+page.settle()
+result(page.state().get("measure") == "cpi" and page.js("return document.querySelector('#price').value") == "7",
+       "a price that is being typed stays when the view is drawn again", page.state())
 result(page.console() == [] and page.js("return window.refused") == [], "the console is empty", page.console())
 page.close()

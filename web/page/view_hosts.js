@@ -125,7 +125,8 @@ export function create(ctx) {
 
   function draw(state) {
     by.value = named(state);
-    price.value = state.price;
+    if (document.activeElement !== price) // what is typed stays
+      price.value = state.price;
     if (!rows)
       return;
     if (!rows.length) {
