@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((4 + $(store_tests 25)))
+plan $((4 + $(store_tests 26)))
 
 nowhere=clickhouse://127.0.0.1:1/cpi
 bad 'status 2: .*--by=line: say one of' '--by=line is refused' cpi fleet top --db $nowhere --by line
@@ -74,21 +74,21 @@ field()
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$field_name"
 }
 
-# questions BY: prints how many questions a report asks the store
+# questions BY ARGS...: prints how many questions a report asks the store
 questions()
 {
 	mkfifo "end.$1"
 	python3 "$srcdir/t/faulty_proxy.py" "$store_port" 1 0 <"end.$1" >"proxy.$1" &
 	exec 7>"end.$1"
 	await test -s "proxy.$1"
-	cpi fleet top --db "clickhouse://127.0.0.1:$(cat "proxy.$1")/cpi" --by "$1" >questions.out 2>&1
+	cpi fleet top --db "clickhouse://127.0.0.1:$(cat "proxy.$1")/cpi" --by "$@" >questions.out 2>&1
 	exec 7>&-
 	wait $!
 	sed -n '2s/ .*//p' "proxy.$1"
 	rm "end.$1" "proxy.$1"
 }
 
-# one_engine NAME: 25 tests
+# one_engine NAME: 26 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -114,6 +114,9 @@ one_engine()
 100.00,"Test CPU, 2 CPUs"' "$1: the time by machine equals that of the databases"
 	of_hosts=$(questions host) of_images=$(questions image) of_procedures=$(questions procedure)
 	is "$((of_images - of_hosts)) $((of_procedures - of_images))" '1 1' "$1: cpi fleet top asks the store only for the names that it shows"
+	of_interval=$(questions host --epoch 2026-01-01..2026-01-03)
+	of_cpi=$(questions host --cpi) of_cpi_interval=$(questions host --cpi --epoch 2026-01-01..2026-01-03)
+	is "$((of_hosts - of_interval)) $((of_cpi - of_cpi_interval))" '1 1' "$1: it asks for the newest day once, also for --cpi"
 	is "$(field seconds --epoch 2026-01-02T03:00..03:01)" 60 "$1: --epoch selects an interval"
 	is "$(field cpus --epoch 2026-01-02T03:00..03:01 --host web1)" \
 		"$(cpi prof --epoch 1 --db web1.db --by image --format json 2>/dev/null | python3 -c '

@@ -91,6 +91,11 @@ static int find_times(struct asking *a, uint64_t *from_ns, uint64_t *to_ns)
 {
 	int err;
 
+	if (a->ask->to_ns) {
+		*from_ns = a->ask->from_ns;
+		*to_ns = a->ask->to_ns;
+		return 0;
+	}
 	if (a->ask->times) {
 		err = query_asked_times(a->ask->times, time_real_ns(), from_ns, to_ns);
 		if (err)
@@ -112,6 +117,8 @@ static int put_epochs(struct asking *a)
 
 	if (err)
 		return err;
+	a->scope->asked_from_ns = from_ns;
+	a->scope->asked_to_ns = to_ns;
 	from_s = from_ns / NSEC_PER_SEC;
 	buf_printf(&a->at, " AND at >= toDateTime(%" PRIu64 ")",
 		   (uint64_t)(from_s > LONGEST_S ? from_s - LONGEST_S : 0));
@@ -135,6 +142,8 @@ static int note_scope(void *ctx, const struct rowbinary_cell *cells)
 	s->nr_epochs = cells[1].n;
 	s->from_ns = cells[2].n;
 	s->to_ns = cells[3].n;
+	if (s->asked_to_ns > s->to_ns)
+		s->asked_to_ns = s->to_ns + 1;
 	s->received = cells[4].n;
 	s->lost = cells[5].n;
 	return 0;

@@ -29,6 +29,7 @@ struct storesums_ask {
 	 * their machine is wrong.
 	 */
 	const char *times;
+	uint64_t from_ns, to_ns; /* unless to_ns is 0: this interval, not times */
 	const char *event; /* NULL: the one with the most time; ticks only if alone */
 	bool by_host, by_cluster, by_release,
 		by_machine; /* one sum for each of these */
@@ -52,6 +53,8 @@ struct storesums_scope {
 	uint64_t nr_hosts, nr_epochs;
 	uint64_t nr_with_event; /* hosts that have the event */
 	uint64_t from_ns, to_ns;
+	/* For a further request: the interval of this one, until its newest epoch. */
+	uint64_t asked_from_ns, asked_to_ns;
 	uint64_t received, lost; /* of all events */
 	/*
 	 * If above 1, the sums are estimates: one of so many samples, drawn at random,

@@ -148,15 +148,18 @@ static int read_event(const char *url, struct storesums_ask ask, const char *eve
 	return 0;
 }
 
-static int read_cpi(const char *url, const struct storesums_ask *ask, int by,
+/* Of the same epochs: "the newest day" may be another one meanwhile. */
+static int read_cpi(const char *url, struct storesums_ask ask, int by,
 		    struct fleet_top *t)
 {
 	int err = map_rows(t);
 
+	ask.from_ns = t->sums.scope.asked_from_ns;
+	ask.to_ns = t->sums.scope.asked_to_ns;
 	if (!err)
-		err = read_event(url, *ask, "cycles", by, t);
+		err = read_event(url, ask, "cycles", by, t);
 	if (!err)
-		err = read_event(url, *ask, "instructions", by, t);
+		err = read_event(url, ask, "instructions", by, t);
 	return err;
 }
 
@@ -184,7 +187,7 @@ int fleet_top_read(const char *url, const struct fleet_request *req,
 	t.seconds = fmax((double)(t.sums.scope.to_ns - t.sums.scope.from_ns), 1) / 1e9;
 	err = add_all(&t, req->by);
 	if (!err && req->cpi)
-		err = read_cpi(url, &ask, req->by, &t);
+		err = read_cpi(url, ask, req->by, &t);
 	if (err)
 		fleet_top_fini(&t);
 	else
