@@ -99,6 +99,7 @@ struct store_answer {
 	int err;
 	bool begun;    /* some rows of the answer were taken */
 	bool repeated; /* the statement */
+	int host;      /* if it was repeated: that had it first */
 	int nr_silent; /* how often no answer came in time */
 };
 
@@ -450,6 +451,8 @@ static int send_to_any(struct store_answer *a, const char *query, const char *da
 			break;
 		}
 		buf_reset(&a->error);
+		if (!a->repeated)
+			a->host = s->host;
 		a->repeated = true;
 		err = wait_before(s, try);
 		if (!err)
@@ -625,7 +628,6 @@ int ch_store_insert(struct ch_store *s, const char *columns, const char *types,
 {
 	struct packing p = { .zstd = ZSTD_createCCtx() };
 	struct store_answer a = { .store = s };
-	const int host = s->host;
 	char *query = NULL;
 	int err = rows->err;
 
@@ -640,7 +642,7 @@ int ch_store_insert(struct ch_store *s, const char *columns, const char *types,
 		err = send_to_any(&a, query, s->url.database, p.out.data, p.out.len,
 				  s->version < ZSTD_SINCE ? NULL : "zstd");
 	if (!err && a.repeated)
-		err = check_shards(s, host);
+		err = check_shards(s, a.host);
 	ZSTD_freeCCtx(p.zstd);
 	buf_fini(&p.block);
 	buf_fini(&p.out);
