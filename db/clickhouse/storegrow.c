@@ -192,7 +192,7 @@ static int do_all_answer(struct ch_store *s, bool *answer)
 
 /*
  * Waits until a server has a copy of the small tables, and of all tables if it may
- * belong to a shard that has rows; and nothing to fetch.
+ * belong to a shard that has rows. It need not have merged them.
  */
 static int await_copies(struct ch_store *s, int i, bool all)
 {
@@ -201,8 +201,9 @@ static int await_copies(struct ch_store *s, int i, bool all)
 	uint64_t left = 1;
 	int err = 0;
 
-	buf_puts(&sql, "SELECT toUInt64(sum(queue_size) + sum(is_readonly) + (count() ="
-		       " 0)) FROM system.replicas WHERE database = ");
+	buf_puts(&sql,
+		 "SELECT toUInt64(sum(inserts_in_queue) + sum(is_readonly) + (count() ="
+		 " 0)) FROM system.replicas WHERE database = ");
 	ch_put_literal(&sql, ch_store_database(s));
 	if (!all)
 		buf_puts(&sql, " AND table NOT LIKE '%\\_local'");
