@@ -270,6 +270,16 @@ START_TEST(sets_sum_up_windows_and_survive_merging_and_a_blob)
 }
 END_TEST
 
+/* By member: a place has padding. */
+static void check_same_place(const struct accesses_place *a,
+			     const struct accesses_place *b)
+{
+	ck_assert_uint_eq(a->number, b->number);
+	ck_assert_uint_eq(a->hash, b->hash);
+	ck_assert_uint_eq(a->n, b->n);
+	ck_assert_uint_eq(a->thread, b->thread);
+}
+
 /* Windows of one access each, in the reverse order: all but the gaps is the same. */
 START_TEST(the_order_of_windows_does_not_matter)
 {
@@ -298,7 +308,8 @@ START_TEST(the_order_of_windows_does_not_matter)
 		ck_assert_uint_eq(x[i]->known, y[i]->known);
 		ck_assert_uint_eq(a->nr_places, b->nr_places);
 		ck_assert_uint_gt(a->nr_places, 100);
-		ck_assert_mem_eq(a->place, b->place, a->nr_places * sizeof(*a->place));
+		for (uint32_t j = 0; j < a->nr_places; j++)
+			check_same_place(&a->place[j], &b->place[j]);
 	}
 	accesses_free(set);
 	accesses_free(back);
