@@ -39,3 +39,14 @@ int varint_get_long(const uint8_t **pos, const uint8_t *end, uint64_t *v)
 	}
 	return -CPI_ETRUNCATED;
 }
+
+uint64_t varint_take(const uint8_t **pos, const uint8_t *end, uint64_t most, int *err)
+{
+	uint64_t v = 0;
+
+	if (!*err)
+		*err = varint_get(pos, end, &v);
+	if (!*err && v > most)
+		*err = -CPI_ECORRUPT;
+	return *err ? 0 : v;
+}

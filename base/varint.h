@@ -27,4 +27,10 @@ static inline int varint_get(const uint8_t **pos, const uint8_t *end, uint64_t *
 	return varint_get_long(pos, end, v);
 }
 
+/*
+ * For a series of reads with one check at its end: reads as varint_get() unless *err is
+ * set; a number above most is -CPI_ECORRUPT. Returns the number; 0 if *err is set now.
+ */
+uint64_t varint_take(const uint8_t **pos, const uint8_t *end, uint64_t most, int *err);
+
 #endif

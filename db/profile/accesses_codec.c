@@ -178,13 +178,7 @@ struct accesses_reader {
 /* A number of at most most; 0 after an error. */
 static uint64_t get(struct accesses_reader *r, uint64_t most)
 {
-	uint64_t v = 0;
-
-	if (!r->err)
-		r->err = varint_get(&r->at, r->end, &v);
-	if (!r->err && v > most)
-		r->err = -CPI_ECORRUPT;
-	return r->err ? 0 : v;
+	return varint_take(&r->at, r->end, most, &r->err);
 }
 
 static uint64_t get_counts(struct accesses_reader *r, uint64_t *n)

@@ -475,13 +475,7 @@ struct operands_reader {
 /* A number of at most most; 0 after an error. */
 static uint64_t get(struct operands_reader *r, uint64_t most)
 {
-	uint64_t v = 0;
-
-	if (!r->err)
-		r->err = varint_get(&r->at, r->end, &v);
-	if (!r->err && v > most)
-		r->err = -CPI_ECORRUPT;
-	return r->err ? 0 : v;
+	return varint_take(&r->at, r->end, most, &r->err);
 }
 
 static void get_values(struct operands_reader *r, struct operands *set,

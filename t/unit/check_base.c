@@ -58,6 +58,26 @@ START_TEST(a_number_with_more_than_64_bits_is_corrupt)
 }
 END_TEST
 
+START_TEST(a_series_of_numbers_keeps_its_first_error)
+{
+	static const uint8_t bytes[] = { 5, 6, 7, 0x80 };
+	const uint8_t *const end = bytes + sizeof(bytes);
+	const uint8_t *pos = bytes;
+	int err = 0;
+
+	ck_assert_uint_eq(varint_take(&pos, end, 5, &err), 5);
+	ck_assert_int_eq(err, 0);
+	ck_assert_uint_eq(varint_take(&pos, end, 5, &err), 0);
+	ck_assert_int_eq(err, -CPI_ECORRUPT);
+	ck_assert_uint_eq(varint_take(&pos, end, 100, &err), 0);
+	ck_assert_ptr_eq(pos, bytes + 2);
+	err = 0;
+	ck_assert_uint_eq(varint_take(&pos, end, 7, &err), 7);
+	ck_assert_uint_eq(varint_take(&pos, end, 7, &err), 0);
+	ck_assert_int_eq(err, -CPI_ETRUNCATED);
+}
+END_TEST
+
 struct item {
 	struct hnode node;
 	int key;
@@ -510,6 +530,7 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(tc, a_number_comes_back, 0, NR(numbers));
 	tcase_add_test(tc, a_number_with_more_than_64_bits_is_corrupt);
+	tcase_add_test(tc, a_series_of_numbers_keeps_its_first_error);
 	tcase_add_test(tc, a_map_holds_what_was_put_in);
 	tcase_add_loop_test(tc, moments_are_read_as_intervals, 0, NR(moments));
 	tcase_add_loop_test(tc, durations_are_written_in_two_units, 0,
