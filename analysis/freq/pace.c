@@ -25,7 +25,7 @@
 #define AGREEING   0.8   /* ... this share of them, ... */
 #define AGREE_IN   4     /* ... in so many classes in a row, half an octave */
 #define SYSTEMATIC 0.05  /* deviation of the logarithm, whatever pairs say */
-#define STEADY_NS  5e8   /* for so long a loop that waits for memory keeps its speed */
+#define STEADY_NS  5e8   /* how long a loop that waits for memory keeps its speed */
 #define NARROW     1.645 /* deviations from the middle of a 90 % interval to its end */
 #define LEAST_OWN  8     /* pairs that began in the loop's own procedure */
 #define AWAY       3     /* octaves: so much longer than most, the CPU was away */
@@ -178,7 +178,7 @@ static void find_starts(const struct pace_input *in, const struct edge *e, size_
 		add_start(in, &e[i], out);
 }
 
-/* What is left beside n of them, if there are some. */
+/* The share of n in n + other, with its standard deviation. */
 static struct share share_beside(double n, double other)
 {
 	const double all = n + other;

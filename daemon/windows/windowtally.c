@@ -158,8 +158,8 @@ static int add_to(struct windowtally *t, struct known_image *image, const char *
 }
 
 /*
- * To its context, or where there are too many sets to one for the rest. What cannot be
- * added is missing there. 0 or a negative error.
+ * Adds the window to the set of its context; if there are too many sets, to that of
+ * a coarser context, or to none. Returns 0 or a negative error.
  */
 static int add_to_context(struct windowtally *t, const struct tally_window *in,
 			  const struct numbered_window *w, bool *whole)
@@ -244,7 +244,10 @@ static int number_operands(struct windowtally *t, const struct tally_window *in,
 	return err;
 }
 
-/* *whole is whether it has its accesses, and is in its context, too. */
+/*
+ * *whole is false if its accesses are missing, or it could not be added to its
+ * context.
+ */
 static int add_window(struct windowtally *t, const struct tally_window *in, bool *whole)
 {
 	struct window_jump jump[WINDOW_MAX_INSNS];

@@ -275,8 +275,10 @@ static bool is_unsent(const struct ch_store *s)
 	return !begun_us && !size && !sent;
 }
 
-/* Whether the request never reached a server. One that is off answers nothing, not even
- * a connection. */
+/*
+ * Whether the request never reached a server. One that is off answers nothing, not
+ * even a connection.
+ */
 static bool is_unreachable(const struct ch_store *s, CURLcode code)
 {
 	if (code == CURLE_OPERATION_TIMEDOUT)
@@ -297,7 +299,7 @@ static int transfer_error(struct store_answer *a, CURLcode code)
 	log_warn("%s: %s: %s", s->name, s->url.host[s->host], s->call.strerror(code));
 	if (is_unreachable(s, code))
 		return -ECONNREFUSED;
-	/* A question may go to the next server; once, if this one said nothing. */
+	/* A query may go to the next server, but each server may time out only once. */
 	if (!ch_store_cluster(s) || !a->reader.types || a->begun)
 		return -EIO;
 	if (code == CURLE_OPERATION_TIMEDOUT && ++a->nr_silent >= s->url.nr_hosts)
@@ -308,8 +310,8 @@ static int transfer_error(struct store_answer *a, CURLcode code)
 
 /*
  * How long the server may be silent. It is, until the end, while it works on a
- * statement. A report's takes as long as its user waits; a service goes on to the next
- * try.
+ * statement. A report waits up to LONGEST_S, as its user can interrupt it; a service
+ * gives up a query after STALLED_S and tries again.
  */
 static long silence_s(const struct ch_store *s, const struct store_answer *a,
 		      const char *query)
@@ -385,8 +387,11 @@ static int send_once(struct store_answer *a, const char *query, const char *data
 	s->call.setopt(s->curl, CURLOPT_POSTFIELDS, body);
 	s->call.setopt(s->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
 	s->call.setopt(s->curl, CURLOPT_WRITEDATA, a);
-	/* libcurl repeats what a connection that it had already ends without an answer
-	 * to, and an insert may have been done. */
+	/*
+	 * If a reused connection ends without an answer, libcurl repeats the
+	 * request, although an insert may have been done. So inserts use a new
+	 * connection.
+	 */
 	s->call.setopt(s->curl, CURLOPT_FRESH_CONNECT, a->reader.types ? 0L : 1L);
 	s->call.setopt(s->curl, CURLOPT_LOW_SPEED_TIME, silence_s(s, a, query));
 	code = s->call.perform(s->curl);

@@ -22,7 +22,10 @@
 #define LOCAL      "_local"
 #define PROBE      "profile" /* a table that is divided */
 
-/* By the image, so that a shard has all rows of one; those of a large one by 64 KB. */
+/*
+ * Sharding keys: one shard has all rows of a 64 KB piece of an image, of an image,
+ * or of a host.
+ */
 #define BY_PLACE "cityHash64(image, intDiv(offset, 65536))"
 #define BY_IMAGE "cityHash64(image)"
 #define BY_HOST  "cityHash64(host)"
@@ -418,7 +421,10 @@ static int change_shards(struct ch_store *s, const char *sql)
 	return err;
 }
 
-/* The rows' tables; and for a new column also the one that is asked. */
+/*
+ * Changes the local table of each shard, and for a new column also the Distributed
+ * table.
+ */
 static int change(struct ch_store *s, const struct parsed *p)
 {
 	struct buf sql = { 0 };

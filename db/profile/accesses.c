@@ -522,8 +522,8 @@ static uint64_t places_taken(const struct accesses_reuse *r)
 }
 
 /*
- * Of an instruction the set has all places whose hash is below this. with_last: also
- * the last place of a bottom-k sketch.
+ * The set has all places of the instruction whose hash is below the returned value.
+ * with_last: also the last place of a bottom-k sketch.
  */
 static uint64_t complete_below(const struct accesses *set,
 			       const struct accesses_insn *insn, int g, bool with_last)
