@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 51
+plan 52
 
 # Text: the list without the header, and the header without what varies.
 prof()
@@ -82,6 +82,11 @@ sqlite3 throttled.db "UPDATE tally SET throttled = 1 WHERE not_delivered > 0"
 like "$(cpi prof --db throttled.db --epoch all --event cpu-clock)" \
 	'^0.006 s not sampled by cpu-clock: CPUs asleep, or timers late, or throttled by the kernel ([0-9]* times* or more)' \
 	"what a timer lacks is not all blamed on throttling"
+sqlite3 throttled.db "UPDATE tally SET throttled = 2, not_delivered = 7 WHERE stream IN
+	(SELECT id FROM stream WHERE event = 'page-faults')"
+like "$(cpi prof --db throttled.db --epoch all --event page-faults)" \
+	'^[0-9]* samples of page-faults not delivered; throttling ([0-9]* times or more) suppressed others$' \
+	"what a counter lacks is not blamed on throttling, which stops its count"
 
 csv()
 {

@@ -240,7 +240,8 @@ void report_header(const struct selection *sel, const struct events *ev)
 /*
  * A timer's event counts the time in which its CPU slept, too. The number of
  * throttles is a lower bound, and their lengths are not stored, so their part is not
- * known. A counter's samples are missing only because of throttling.
+ * known. While a counter is throttled it does not count, so not_delivered does not
+ * have the samples that throttling suppressed.
  */
 static void print_not_delivered(const struct stream_group *g)
 {
@@ -250,18 +251,17 @@ static void print_not_delivered(const struct stream_group *g)
 
 	if (g->throttled)
 		snprintf(throttled, sizeof(throttled),
-			 ", or throttled by the kernel (%" PRIu64 " time%s or more)",
+			 is_timer ? ", or throttled by the kernel (%" PRIu64
+				    " time%s or more)"
+				  : "; throttling (%" PRIu64
+				    " time%s or more) suppressed others",
 			 g->throttled, g->throttled == 1 ? "" : "s");
 	if (is_timer)
 		out_line("%.3g s not sampled by %s: CPUs asleep, or timers late%s",
 			 g->amount / 1e9, d->event, throttled);
-	else if (g->throttled)
-		out_line("Not delivered: %" PRId64 " samples of %s: the kernel "
-			 "throttled it",
-			 g->not_delivered, d->event);
 	else
-		out_line("%" PRId64 " samples of %s not delivered", g->not_delivered,
-			 d->event);
+		out_line("%" PRId64 " samples of %s not delivered%s", g->not_delivered,
+			 d->event, throttled);
 }
 
 void report_footer(const struct selection *sel)
