@@ -272,6 +272,7 @@ static void put_epoch(struct buf *out, const struct ship_epoch *e)
 	rowbinary_put(out, '8', e->nr_rows);
 	put_text(out, PACKAGE_VERSION);
 	rowbinary_put(out, '1', 1);
+	rowbinary_put(out, '4', e->one_in);
 }
 
 int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
@@ -280,7 +281,7 @@ int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
 		"epoch (host, at, nr, id, run_from_ns, run_to_ns, run_state,"
 		" first_flush, last_flush, label, from_ns, to_ns, uncertainty_ms, name,"
 		" arch, cpu, release, boot_id, clock_hz, nr_cpus, received, stored,"
-		" lost, nr_rows, version, thinned)";
+		" lost, nr_rows, version, thinned, one_in)";
 	struct buf rows = { 0 };
 	int err;
 
@@ -288,7 +289,7 @@ int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
 		if (!e[i].damaged)
 			put_epoch(&rows, &e[i]);
 	}
-	err = ch_store_insert(s, columns, "4t2i88188s884sssss848888s1", &rows);
+	err = ch_store_insert(s, columns, "4t2i88188s884sssss848888s14", &rows);
 	buf_fini(&rows);
 	return err;
 }

@@ -8,7 +8,7 @@ ship_libship_a_SOURCES = \
 	ship/names.c ship/names.h ship/notes.c ship/notes.h \
 	ship/origin.c ship/origin.h \
 	ship/options.c ship/options.h ship/rows.c ship/rows.h ship/ship.c ship/ship.h \
-	ship/status.c ship/status.h ship/thin.c ship/thin.h
+	ship/status.c ship/status.h ship/sums.c ship/sums.h ship/thin.c ship/thin.h
 ship_cpi_ship_CFLAGS = $(ship_libship_a_CFLAGS)
 ship_cpi_ship_SOURCES = ship/main.c
 ship_cpi_ship_LDADD = ship/libship.a db/libstore.a db/libdb.a base/libbase.a \

@@ -208,7 +208,8 @@ static int connect_store(struct ship *s)
 		return err;
 	}
 	ch_store_limit(store, s->options.rate);
-	s->shipper = shipper_new(s->options.db, &s->options.origin, store);
+	s->shipper =
+		shipper_new(s->options.db, &s->options.origin, &s->options.how, store);
 	if (!s->shipper) {
 		ch_store_close(store);
 		return -ENOMEM;

@@ -197,6 +197,21 @@ static const struct {
 	  " UNION SELECT context FROM access_set WHERE epoch = ?1" },
 };
 
+/* What an epoch's rows refer to. */
+static int put_referred(struct sending *s, const struct ship_epoch *e, size_t k)
+{
+	const bool is_image = s->table == &storetable_image;
+	const int64_t *id = is_image ? e->image : e->stream;
+	const size_t nr = is_image ? e->nr_images : e->nr_streams;
+	int err = 0;
+
+	if (!e->one_in)
+		return sql_each(s->h, put_local, s, referred[k].ids, "i", e->id);
+	for (size_t i = 0; !err && s->table != &storetable_context && i < nr; i++)
+		err = sql_each(s->h, put_thing, s, s->table->select, "i", id[i]);
+	return err;
+}
+
 int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch *e,
 		    size_t nr)
 {
@@ -210,8 +225,7 @@ int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch
 	for (size_t k = 0; !err && k < NR_REFERRED; k++) {
 		s.table = referred[k].table;
 		for (size_t i = 0; !err && i < nr; i++)
-			err = sql_each(s.h, put_local, &s, referred[k].ids, "i",
-				       e[i].id);
+			err = put_referred(&s, &e[i], k);
 		n->read[k] = s.rows;
 		s.rows = (struct buf){ 0 };
 	}
@@ -346,7 +360,8 @@ static int note_image(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *store)
+int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *store,
+			 bool only_sent)
 {
 	struct sending s = { .names = n, .db = db, .h = db_handle(db), .store = store };
 	char sql[1024];
@@ -365,8 +380,12 @@ int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s
 		err = sql_each(s.h, note_image, &list, sql, "");
 		if (!err)
 			err = db_read_check(db);
-		for (size_t k = 0; !err && k < list.nr; k++)
-			err = send_image(&s, &list.image[k]);
+		for (size_t k = 0; !err && k < list.nr; k++) {
+			const struct local_image *image = &list.image[k];
+
+			if (!only_sent || find_sent(n, &storetable_image, image->id))
+				err = send_image(&s, image);
+		}
 		free(list.image);
 	}
 	free(s.key);

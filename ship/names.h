@@ -10,6 +10,8 @@
 #ifndef CPI_SHIP_NAMES_H
 #define CPI_SHIP_NAMES_H
 
+#include <stdbool.h>
+
 #include "db/clickhouse/store.h"
 #include "db/core/db.h"
 #include "ship/rows.h"
@@ -28,11 +30,13 @@ int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch
 int ship_names_send(struct ship_names *n, struct ch_store *s);
 
 /*
- * Sends names, code and captures that the store lacks, of all images of the database.
+ * Sends names, code and captures that the store lacks, of all images of the database,
+ * or only of those whose rows in table image this process has sent.
  * An image has at most SHIP_MAX_PARTS parts of captures in the store; later ones stay
  * on their machines.
  */
 #define SHIP_MAX_PARTS 256
-int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s);
+int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s,
+			 bool only_sent);
 
 #endif

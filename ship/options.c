@@ -20,8 +20,11 @@
 #include "base/times.h"
 #include "db/clickhouse/storeurl.h"
 #include "db/core/db.h"
+#include "ship/sums.h"
 
-#define MAX_NAME 200 /* bytes */
+#define MAX_NAME      200 /* bytes */
+#define LEAST_SUMS_NS (60 * NSEC_PER_SEC)
+#define MOST_SUMS_NS  (24 * 3600 * NSEC_PER_SEC)
 
 #define AT(member) offsetof(struct ship_options, member)
 
@@ -62,11 +65,30 @@ static int set_budget(void *member, const char *text)
 	return number_parse_real(text, "%", 0.01, 100, member);
 }
 
+static int set_sums(void *member, const char *text)
+{
+	uint64_t *ns = member;
+	int err = *text ? time_parse_duration(text, ns) : 0;
+
+	if (!*text)
+		*ns = 0;
+	return err || (*text && *ns < LEAST_SUMS_NS) || *ns > MOST_SUMS_NS ? -EINVAL
+									   : 0;
+}
+
+static int set_thin(void *member, const char *text)
+{
+	uint64_t *n = member;
+	int err = number_parse(text, 10, n);
+
+	return err || !*n || *n > SHIP_MAX_THIN ? -EINVAL : 0;
+}
+
 static void init(void *options)
 {
 	*(struct ship_options *)options = (struct ship_options){
 		.db = db_default_path(),
-		.every_ns = 60 * NSEC_PER_SEC,
+		.how = { .one_in = 1 },
 		.rate = 1 << 20,
 		.budget = 1,
 	};
@@ -82,7 +104,9 @@ static const struct service_option records[] = {
 	{ "cluster", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "what this machine is part of (default: $CPI_CLUSTER)", AT(origin.cluster) },
 	{ "machine", 0, "TYPE", NULL, SERVICE_RELOADS, set_name, "its type (default: $CPI_MACHINE, else its CPUs)", AT(origin.machine) },
 	{ "release", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "of its software, until a mark says another one", AT(origin.release) },
-	{ "every", 0, "TIME", "1m", SERVICE_RELOADS, set_every, "look for complete epochs at this interval", AT(every_ns) },
+	{ "sums", 0, "TIME", NULL, SERVICE_RELOADS, set_sums, "add up the epochs of this time (1m to 24h), and ship only samples by address", AT(how.sums_ns) },
+	{ "thin", 0, "N", "1", SERVICE_RELOADS, set_thin, "with --sums: ship one of N samples, chosen at random", AT(how.one_in) },
+	{ "every", 0, "TIME", NULL, SERVICE_RELOADS, set_every, "look for complete epochs at this interval (default: 1m, or a sixth of --sums)", AT(every_ns) },
 	{ "rate", 0, "SIZE", "1M", SERVICE_RELOADS, set_rate, "send at most this many bytes a second", AT(rate) },
 	{ "budget", 0, "PERCENT", "1", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship", AT(budget) },
 	{ "metrics-file", 0, "FILE", NULL, 0, service_set_text, "write metrics for Prometheus to FILE", AT(metrics) },
@@ -171,6 +195,11 @@ static int check(struct ship_options *o)
 			SHIP_CONFIG_FILE);
 		return -EINVAL;
 	}
+	if (o->how.one_in > 1 && !o->how.sums_ns) {
+		log_err("--thin needs --sums: a part of the samples cannot be shipped "
+			"with the windows and branches of all");
+		return -EINVAL;
+	}
 	if (storeurl_is(o->db)) {
 		log_err("%s: only a machine's own database can be shipped: name it "
 			"with --db",
@@ -187,6 +216,10 @@ static int complete(struct ship_options *o)
 
 	if (!err)
 		err = check(o);
+	if (!o->every_ns)
+		o->every_ns = o->how.sums_ns / 6;
+	if (o->every_ns < NSEC_PER_SEC)
+		o->every_ns = 60 * NSEC_PER_SEC;
 	return err ? err : set_default_metrics(o);
 }
 

@@ -17,6 +17,7 @@ struct ship_options {
 	const char *store; /* storeurl.h */
 	const char *db;    /* a path */
 	struct ship_origin origin;
+	struct ship_how how;
 	const char *metrics; /* a file, or NULL */
 	uint64_t every_ns;
 	uint64_t rate;                    /* bytes per second; 0: no limit */

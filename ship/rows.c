@@ -12,18 +12,21 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/times.h"
 #include "db/clickhouse/fleetid.h"
 #include "db/clickhouse/rowbinary.h"
 #include "db/clickhouse/storetables.h"
 #include "db/clickhouse/thin.h"
 #include "db/core/sql.h"
 #include "db/profile/codec.h"
+#include "ship/sums.h"
 #include "ship/thin.h"
 
-/* One profile of an epoch. */
+#define MAX_TEXT 4096
+
+/* Where the rows of a profile go. */
 struct profile_rows {
-	struct ship_epoch *epoch;
-	uint64_t image, stream, context;
+	const struct ship_profile *of;
 	struct buf *out, *thin;
 	uint64_t *state; /* of draws */
 };
@@ -36,6 +39,46 @@ struct rows_reader {
 	struct buf *to;
 };
 
+char *ship_copy_text(sqlite3_stmt *st, int column)
+{
+	return strndup(sql_text(st, column), MAX_TEXT);
+}
+
+void ship_epoch_read(sqlite3_stmt *st, struct ship_epoch *e)
+{
+	*e = (struct ship_epoch){
+		.id = sqlite3_column_int64(st, 0),
+		.label = ship_copy_text(st, 1),
+		.from_ns = (uint64_t)sqlite3_column_int64(st, 2),
+		.to_ns = (uint64_t)sqlite3_column_int64(st, 3),
+		.uncertainty_ms = (uint64_t)sqlite3_column_int64(st, 4),
+		.run_from_ns = (uint64_t)sqlite3_column_int64(st, 5),
+		.run_to_ns = (uint64_t)sqlite3_column_int64(st, 6),
+		.run_state = (uint64_t)sqlite3_column_int64(st, 7),
+		.platform = { .host = ship_copy_text(st, 8),
+			      .arch = ship_copy_text(st, 9),
+			      .cpu = ship_copy_text(st, 10),
+			      .release = ship_copy_text(st, 11),
+			      .boot_id = ship_copy_text(st, 12),
+			      .clock_hz = (uint64_t)sqlite3_column_int64(st, 13),
+			      .nr_cpus = (uint32_t)sqlite3_column_int64(st, 14) },
+		.first_flush = (uint64_t)sqlite3_column_int64(st, 15),
+		.last_flush = (uint64_t)sqlite3_column_int64(st, 16),
+		.received = (uint64_t)sqlite3_column_int64(st, 17),
+		.stored = (uint64_t)sqlite3_column_int64(st, 18),
+		.lost = (uint64_t)sqlite3_column_int64(st, 19),
+		.run = sqlite3_column_int64(st, 20),
+	};
+	e->address.at = (uint32_t)(e->from_ns / NSEC_PER_SEC);
+}
+
+bool ship_epoch_is_whole(const struct ship_epoch *e)
+{
+	const struct platform_desc *p = &e->platform;
+
+	return e->label && p->host && p->arch && p->cpu && p->release && p->boot_id;
+}
+
 void ship_epoch_fini(struct ship_epoch *e)
 {
 	free(e->label);
@@ -46,6 +89,9 @@ void ship_epoch_fini(struct ship_epoch *e)
 	free((char *)e->platform.cpu);
 	free((char *)e->platform.release);
 	free((char *)e->platform.boot_id);
+	free(e->member);
+	free(e->image);
+	free(e->stream);
 	memset(e, 0, sizeof(*e));
 }
 
@@ -104,14 +150,14 @@ static void put_count(const struct profile_rows *p, unsigned int counter,
 {
 	if (!n)
 		return;
-	put_address(&p->epoch->address, p->out);
-	rowbinary_put(p->out, '8', p->image);
-	rowbinary_put(p->out, '8', p->stream);
-	rowbinary_put(p->out, '8', p->context);
+	put_address(&p->of->epoch->address, p->out);
+	rowbinary_put(p->out, '8', p->of->image);
+	rowbinary_put(p->out, '8', p->of->stream);
+	rowbinary_put(p->out, '8', p->of->context);
 	rowbinary_put(p->out, '1', counter);
 	rowbinary_put(p->out, '8', offset);
 	rowbinary_put(p->out, '8', n);
-	p->epoch->nr_rows++;
+	p->of->epoch->nr_rows++;
 }
 
 /* Writes a row for each thinning level at which any samples are left. */
@@ -122,32 +168,34 @@ static void put_thinned(const struct profile_rows *p, uint64_t offset, uint64_t 
 		if (!n || level < THIN_FIRST)
 			continue;
 		rowbinary_put(p->thin, '1', level);
-		put_address(&p->epoch->address, p->thin);
-		rowbinary_put(p->thin, '8', p->image);
-		rowbinary_put(p->thin, '8', p->stream);
+		put_address(&p->of->epoch->address, p->thin);
+		rowbinary_put(p->thin, '8', p->of->image);
+		rowbinary_put(p->thin, '8', p->of->stream);
 		rowbinary_put(p->thin, '8', offset);
 		rowbinary_put(p->thin, '8', n);
 	}
 }
 
-static void put_profile(const struct profile_rows *p, struct profile *profile)
+void ship_rows_put_profile(const struct ship_profile *of, uint64_t *state,
+			   struct profile *profile, struct ship_rows *out)
 {
+	const struct profile_rows p = { of, &out->profile, &out->thin, state };
 	size_t nr;
 	const struct count *c = profile_sorted(profile, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		put_count(p, COUNTER_SAMPLES, c[i].offset, c[i].n);
-		put_count(p, COUNTER_NOT_TAKEN, c[i].offset, c[i].not_taken);
-		put_count(p, COUNTER_TAKEN, c[i].offset, c[i].taken);
-		if (!p->context)
-			put_thinned(p, c[i].offset, c[i].n);
+		put_count(&p, COUNTER_SAMPLES, c[i].offset, c[i].n);
+		put_count(&p, COUNTER_NOT_TAKEN, c[i].offset, c[i].not_taken);
+		put_count(&p, COUNTER_TAKEN, c[i].offset, c[i].taken);
+		if (!of->context)
+			put_thinned(&p, c[i].offset, c[i].n);
 	}
 	for (int w = 0; w < NR_WEIGHTS; w++) {
 		struct profile *weights = profile_weights(profile, w);
 
 		c = weights ? profile_sorted(weights, &nr) : NULL;
 		for (size_t i = 0; c && i < nr; i++)
-			put_count(p, COUNTER_WEIGHT + (unsigned int)w, c[i].offset,
+			put_count(&p, COUNTER_WEIGHT + (unsigned int)w, c[i].offset,
 				  c[i].n);
 	}
 }
@@ -156,14 +204,11 @@ static void put_profile(const struct profile_rows *p, struct profile *profile)
 static int read_profile(sqlite3_stmt *st, void *ctx)
 {
 	struct rows_reader *r = ctx;
-	const struct profile_rows p = {
+	const struct ship_profile p = {
 		.epoch = r->epoch,
 		.image = (uint64_t)sqlite3_column_int64(st, 0),
 		.stream = (uint64_t)sqlite3_column_int64(st, 1),
 		.context = (uint64_t)sqlite3_column_int64(st, 2),
-		.out = &r->out->profile,
-		.thin = &r->out->thin,
-		.state = &r->state,
 	};
 	const int kind = sqlite3_column_int(st, 3);
 	struct profile *profile = profile_new();
@@ -173,7 +218,7 @@ static int read_profile(sqlite3_stmt *st, void *ctx)
 			  : -ENOMEM;
 
 	if (!err)
-		put_profile(&p, profile);
+		ship_rows_put_profile(&p, &r->state, profile, r->out);
 	else
 		log_err("ship: epoch %lld: a profile: %s", (long long)r->epoch->id,
 			err_str(err));
@@ -202,8 +247,7 @@ static int read_row(sqlite3_stmt *st, void *ctx)
 	return r->to->err;
 }
 
-/* Whether the epoch is as it was found. */
-static int check_epoch(sqlite3 *h, const struct ship_epoch *e)
+int ship_rows_check(sqlite3 *h, const struct ship_epoch *e)
 {
 	static const char sql[] =
 		"SELECT 1 FROM epoch e WHERE e.id = ?1 AND NOT e.open AND e.to_ns = ?2"
@@ -218,7 +262,7 @@ static int check_epoch(sqlite3 *h, const struct ship_epoch *e)
 
 static int read_all(sqlite3 *h, struct rows_reader *r)
 {
-	int err = check_epoch(h, r->epoch);
+	int err = ship_rows_check(h, r->epoch);
 
 	if (!err)
 		err = read_profiles(h, r);
@@ -227,7 +271,7 @@ static int read_all(sqlite3 *h, struct rows_reader *r)
 		r->to = &r->out->table[i];
 		err = sql_each(h, read_row, r, r->table->select, "i", r->epoch->id);
 	}
-	return err ? err : r->out->profile.err ? r->out->profile.err : r->out->thin.err;
+	return err;
 }
 
 /* Cuts off what an epoch that failed has left. */
@@ -239,7 +283,8 @@ static void cut(struct ship_rows *r, size_t profile, size_t thin, const size_t *
 		r->table[i].len = table[i];
 }
 
-int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out)
+int ship_rows_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
+		   struct ship_rows *out)
 {
 	struct rows_reader r = { .state = thin_seed(), .epoch = e, .out = out };
 	const size_t profile = out->profile.len, thin = out->thin.len;
@@ -249,7 +294,9 @@ int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out)
 	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
 		table[i] = out->table[i].len;
 	e->nr_rows = 0;
-	err = read_all(db_handle(db), &r);
+	err = e->one_in ? ship_sums_read(db, how, e, out) : read_all(db_handle(db), &r);
+	if (!err)
+		err = out->profile.err ? out->profile.err : out->thin.err;
 	if (err)
 		cut(out, profile, thin, table);
 	return err;

@@ -25,7 +25,19 @@ struct ship_origin {
 	const char *host; /* the machine's name, instead of that in the database */
 };
 
-/* A complete epoch of the database. */
+/* What is shipped of an epoch (sums.h). */
+struct ship_how {
+	uint64_t sums_ns; /* the length of sums; 0: each epoch with all that it has */
+	uint64_t one_in;  /* of sums: of so many samples one is kept; 1: all */
+};
+
+/* An epoch of a sum. */
+struct ship_member {
+	int64_t id;
+	uint64_t to_ns, last_flush;
+};
+
+/* A complete epoch of the database, or the sum of several. */
 struct ship_epoch {
 	int64_t id, run;
 	struct ship_address address;
@@ -38,15 +50,39 @@ struct ship_epoch {
 	uint64_t first_flush, last_flush;
 	uint64_t received, stored, lost; /* of the epoch's flushes */
 	uint64_t nr_rows;                /* of profiles */
-	bool damaged; /* it cannot be shipped, because it is damaged */
+	bool damaged;     /* it cannot be shipped, because it is damaged */
+	bool is_complete; /* no epoch can be added any more */
+	/* Of a sum. */
+	uint64_t one_in; /* 0: this is none */
+	struct ship_member *member;
+	size_t nr_members;
+	int64_t *image, *stream; /* that its rows refer to */
+	size_t nr_images, nr_streams;
 };
 
+struct sqlite3_stmt;
+
+/* A column's text; NULL when out of memory. One that is long beyond reason is cut. */
+char *ship_copy_text(struct sqlite3_stmt *st, int column);
+
+/*
+ * Takes the columns of the current row: those of find_due() in ship.c. If memory runs
+ * out, texts are missing.
+ */
+void ship_epoch_read(struct sqlite3_stmt *st, struct ship_epoch *e);
+bool ship_epoch_is_whole(const struct ship_epoch *e);
 void ship_epoch_fini(struct ship_epoch *e);
 
 /* Rows of several epochs, by table, in the order of storetables_epoch. */
 struct ship_rows {
 	struct buf profile, thin; /* thin: of table thin_profile */
 	struct buf table[SHIP_MAX_TABLES];
+};
+
+/* Which profile counts belong to, by the ids of the store. */
+struct ship_profile {
+	struct ship_epoch *epoch;
+	uint64_t image, stream, context;
 };
 
 size_t ship_rows_bytes(const struct ship_rows *r);
@@ -57,10 +93,20 @@ void ship_rows_fini(struct ship_rows *r);
  * caller has begun a transaction. Returns 0; -EAGAIN if the epoch has changed since it
  * was found (try again later); or -CPI_ECORRUPT, logged, for a damaged profile.
  */
-int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out);
+int ship_rows_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
+		   struct ship_rows *out);
+
+/* Whether an epoch is as it was found; -EAGAIN if not. Of e, id, to_ns and last_flush
+ * count. */
+struct sqlite3;
+int ship_rows_check(struct sqlite3 *h, const struct ship_epoch *e);
+
+/* Appends the rows of a profile, and thinned ones; state is that of draws. */
+struct profile;
+void ship_rows_put_profile(const struct ship_profile *p, uint64_t *state,
+			   struct profile *profile, struct ship_rows *out);
 
 /* Appends the current row of a statement; types are those of rowbinary.h. */
-struct sqlite3_stmt;
 void ship_rows_put(struct sqlite3_stmt *st, const char *types, struct buf *out);
 
 #endif

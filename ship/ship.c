@@ -30,8 +30,8 @@
 #include "ship/notes.h"
 #include "ship/origin.h"
 #include "ship/rows.h"
+#include "ship/sums.h"
 
-#define MAX_TEXT          4096
 #define SHIP_FIRST_EPOCHS 16
 
 /* How far a run is shipped. */
@@ -49,6 +49,7 @@ struct shipper {
 	char *path;
 	struct ch_store *store;
 	struct ship_origin told;
+	struct ship_how how;
 	struct store_settings settings; /* when the batch began; id 0: not asked yet */
 	/* What is known of the store, which it need not be asked again. */
 	struct ship_names *names;
@@ -79,7 +80,7 @@ struct batch {
 };
 
 struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
-			    struct ch_store *store)
+			    const struct ship_how *how, struct ch_store *store)
 {
 	struct shipper *s = calloc(1, sizeof(*s));
 
@@ -88,6 +89,7 @@ struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
 	s->store = store;
 	s->max_epochs = SHIP_FIRST_EPOCHS;
 	s->told = *told;
+	s->how = *how;
 	s->path = strdup(db_path);
 	s->names = ship_names_new();
 	s->notes = ship_notes_new();
@@ -196,12 +198,6 @@ struct local_runs {
 	size_t nr;
 };
 
-/* Texts of a machine that are long beyond reason are cut. */
-static char *copy_text(sqlite3_stmt *st, int column)
-{
-	return strndup(sql_text(st, column), MAX_TEXT);
-}
-
 /* id, from_ns, host, boot_id */
 static int note_run(sqlite3_stmt *st, void *ctx)
 {
@@ -213,8 +209,8 @@ static int note_run(sqlite3_stmt *st, void *ctx)
 	r = &list->run[list->nr++];
 	*r = (struct local_run){ .id = sqlite3_column_int64(st, 0),
 				 .from_ns = (uint64_t)sqlite3_column_int64(st, 1),
-				 .host = copy_text(st, 2),
-				 .boot_id = copy_text(st, 3) };
+				 .host = ship_copy_text(st, 2),
+				 .boot_id = ship_copy_text(st, 3) };
 	return r->host && r->boot_id ? 0 : -ENOMEM;
 }
 
@@ -276,66 +272,71 @@ static void name_host(const struct shipper *s, struct platform_desc *p)
 	p->host = name;
 }
 
-static void read_epoch(sqlite3_stmt *st, struct ship_epoch *e)
+/* One that begins a shipment. */
+static int add_epoch(struct batch *b, struct ship_epoch *e)
 {
-	*e = (struct ship_epoch){
-		.id = sqlite3_column_int64(st, 0),
-		.label = copy_text(st, 1),
-		.from_ns = (uint64_t)sqlite3_column_int64(st, 2),
-		.to_ns = (uint64_t)sqlite3_column_int64(st, 3),
-		.uncertainty_ms = (uint64_t)sqlite3_column_int64(st, 4),
-		.run_from_ns = (uint64_t)sqlite3_column_int64(st, 5),
-		.run_to_ns = (uint64_t)sqlite3_column_int64(st, 6),
-		.run_state = (uint64_t)sqlite3_column_int64(st, 7),
-		.platform = { .host = copy_text(st, 8),
-			      .arch = copy_text(st, 9),
-			      .cpu = copy_text(st, 10),
-			      .release = copy_text(st, 11),
-			      .boot_id = copy_text(st, 12),
-			      .clock_hz = (uint64_t)sqlite3_column_int64(st, 13),
-			      .nr_cpus = (uint32_t)sqlite3_column_int64(st, 14) },
-		.first_flush = (uint64_t)sqlite3_column_int64(st, 15),
-		.last_flush = (uint64_t)sqlite3_column_int64(st, 16),
-		.received = (uint64_t)sqlite3_column_int64(st, 17),
-		.stored = (uint64_t)sqlite3_column_int64(st, 18),
-		.lost = (uint64_t)sqlite3_column_int64(st, 19),
-		.run = sqlite3_column_int64(st, 20),
-	};
-	e->address.at = (uint32_t)(e->from_ns / NSEC_PER_SEC);
-}
-
-static bool is_whole(const struct ship_epoch *e)
-{
-	const struct platform_desc *p = &e->platform;
-
-	return e->label && p->host && p->arch && p->cpu && p->release && p->boot_id;
-}
-
-/* The columns of read_epoch(), then whether the epoch is open or being rolled up. */
-static int note_epoch(sqlite3_stmt *st, void *ctx)
-{
-	struct batch *b = ctx;
-	struct ship_epoch *e = &b->epoch[b->nr];
-	const int64_t run = sqlite3_column_int64(st, 20);
+	struct shipper *s = b->shipper;
 	const struct cursor *c;
+	int err = ship_sums_begin(&s->how, e);
 
-	if (run == b->busy_run || b->nr == b->shipper->max_epochs)
-		return 0;
-	if (sqlite3_column_int(st, 21)) { /* later ones of the run wait for it */
-		b->busy_run = run;
-		return 0;
-	}
-	read_epoch(st, e);
-	name_host(b->shipper, &e->platform);
-	b->nr++;
-	if (!is_whole(e))
+	if (err)
+		return err;
+	name_host(s, &e->platform);
+	if (!e->platform.host)
 		return -ENOMEM;
-	c = find_cursor(b->shipper, e->platform.host, e->platform.boot_id,
-			e->run_from_ns);
+	c = find_cursor(s, e->platform.host, e->platform.boot_id, e->run_from_ns);
 	if (!c)
 		return -CPI_ECORRUPT; /* names differ from those of the run */
 	e->address.host = c->number;
+	b->epoch[b->nr++] = *e;
+	memset(e, 0, sizeof(*e));
 	return 0;
+}
+
+static int take_epoch(struct batch *b, struct ship_epoch *e, bool is_busy)
+{
+	struct ship_epoch *last = b->nr ? &b->epoch[b->nr - 1] : NULL;
+	const bool joins = last && ship_sums_joins(&b->shipper->how, last, e);
+
+	if (last && last->run == e->run && !joins)
+		last->is_complete = true;
+	if (is_busy) { /* later ones of the run wait for it */
+		b->busy_run = e->run;
+		return 0;
+	}
+	if (joins)
+		return ship_sums_join(last, e);
+	return b->nr == b->shipper->max_epochs ? 0 : add_epoch(b, e);
+}
+
+/* The columns of ship_epoch_read(), then whether it is open or being rolled up. */
+static int note_epoch(sqlite3_stmt *st, void *ctx)
+{
+	struct batch *b = ctx;
+	struct ship_epoch e;
+	int err = -ENOMEM;
+
+	if (sqlite3_column_int64(st, 20) == b->busy_run)
+		return 0;
+	ship_epoch_read(st, &e);
+	if (ship_epoch_is_whole(&e))
+		err = take_epoch(b, &e, sqlite3_column_int(st, 21));
+	ship_epoch_fini(&e);
+	return err;
+}
+
+/* Leaves out sums to which an epoch may still come. */
+static void drop_incomplete(struct batch *b)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < b->nr; i++) {
+		if (b->epoch[i].is_complete)
+			b->epoch[nr++] = b->epoch[i];
+		else
+			ship_epoch_fini(&b->epoch[i]);
+	}
+	b->nr = nr;
 }
 
 /* run, first, last */
@@ -404,15 +405,22 @@ static int find_epochs(struct batch *b)
 		return err;
 	err = find_due(b);
 	if (!err)
+		drop_incomplete(b);
+	if (!err)
 		err = find_holes(b);
 	sql_rollback(h);
 	return err;
 }
 
-/* Skips an epoch with a damaged profile; its flushes are lost. */
+/* Skips an epoch, or a sum, with a damaged profile; its flushes are lost. */
 static int pass_over(struct batch *b, struct ship_epoch *e)
 {
-	size_t i = b->nr_holes;
+	static const char sql[] = "SELECT run, seq - merged, seq FROM flush"
+				  " WHERE epoch = ?1";
+	const struct ship_member alone = { .id = e->id };
+	const struct ship_member *m = e->nr_members ? e->member : &alone;
+	const size_t nr = e->nr_members ? e->nr_members : 1;
+	size_t first = b->nr_holes;
 	int err = db_read_check(b->db);
 
 	if (err)
@@ -420,11 +428,10 @@ static int pass_over(struct batch *b, struct ship_epoch *e)
 	log_err("ship: epoch %" PRId64 " is damaged and not shipped", e->id);
 	e->damaged = true;
 	e->nr_rows = 0;
-	err = sql_each(db_handle(b->db), note_hole, b,
-		       "SELECT run, seq - merged, seq FROM flush WHERE epoch = ?1", "i",
-		       e->id);
-	for (; i < b->nr_holes; i++)
-		b->hole[i].damaged = true;
+	for (size_t i = 0; !err && i < nr; i++)
+		err = sql_each(db_handle(b->db), note_hole, b, sql, "i", m[i].id);
+	for (; first < b->nr_holes; first++)
+		b->hole[first].damaged = true;
 	return err;
 }
 
@@ -448,7 +455,7 @@ static int read_rows(struct batch *b)
 	for (; !err && nr < b->nr; nr++) {
 		if (ship_rows_bytes(&b->rows) >= SHIP_MAX_BYTES)
 			break;
-		err = ship_rows_read(b->db, &b->epoch[nr], &b->rows);
+		err = ship_rows_read(b->db, &b->shipper->how, &b->epoch[nr], &b->rows);
 		if (err == -CPI_ECORRUPT)
 			err = pass_over(b, &b->epoch[nr]);
 		if (!err)
@@ -736,6 +743,8 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 	if (!err)
 		err = fleetid_register(db_handle(b->db));
 	if (!err)
+		err = ship_sums_prepare(db_handle(b->db), &s->how);
+	if (!err)
 		err = find_epochs(b);
 	if (!err && b->nr)
 		err = check_cursors(b);
@@ -747,7 +756,8 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 	if (!err && s->nr_cursors) /* a machine that nothing is of has no number */
 		err = ship_notes_send(s->notes, b->db, s->store);
 	if (!err)
-		err = ship_names_of_images(s->names, b->db, s->store);
+		err = ship_names_of_images(s->names, b->db, s->store,
+					   s->how.sums_ns > 0);
 	if (!err)
 		*nr = b->nr;
 out:

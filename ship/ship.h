@@ -32,7 +32,7 @@ struct shipper;
 
 /* The store and the texts of told must outlive the shipper. NULL when out of memory. */
 struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
-			    struct ch_store *store);
+			    const struct ship_how *how, struct ch_store *store);
 void shipper_free(struct shipper *s); /* accepts NULL */
 
 /*

@@ -45,23 +45,57 @@ uint64_t thin_seed(void)
 	return n;
 }
 
-static uint64_t draw_many(uint64_t *state, uint64_t n)
+/* Of the normal distribution, not less than least, nor more than most. */
+static uint64_t draw_normal(uint64_t *state, double mean, double variance,
+			    uint64_t least, uint64_t most)
 {
-	const double p = 1.0 / THIN_BY, mean = (double)n * p;
-	const double drawn = round(mean + sqrt(mean * (1 - p)) * normal(state));
+	const double drawn =
+		round(mean + sqrt(variance > 0 ? variance : 0) * normal(state));
 
-	if (drawn <= 0)
-		return 0;
-	return drawn >= (double)n ? n : (uint64_t)drawn;
+	if (!(drawn > (double)least))
+		return least;
+	return drawn >= (double)most ? most : (uint64_t)drawn;
+}
+
+uint64_t thin_draw_of(uint64_t *state, uint64_t n, uint64_t by)
+{
+	const double p = 1 / (double)by;
+	uint64_t kept = 0;
+
+	if (by == 1)
+		return n;
+	if (n >= MOST_DRAWN)
+		return draw_normal(state, (double)n * p, (double)n * p * (1 - p), 0, n);
+	while (n--)
+		kept += next(state) < UINT64_MAX / by;
+	return kept;
 }
 
 uint64_t thin_draw(uint64_t *state, uint64_t n)
 {
-	uint64_t kept = 0;
+	return thin_draw_of(state, n, THIN_BY);
+}
 
-	if (n >= MOST_DRAWN)
-		return draw_many(state, n);
-	while (n--)
-		kept += next(state) < UINT64_MAX / THIN_BY;
-	return kept;
+/* Knuth, The Art of Computer Programming, section 3.4.2, algorithm S. */
+static uint64_t draw_each(uint64_t *state, uint64_t n, uint64_t all, uint64_t kept)
+{
+	const uint64_t before = kept;
+
+	for (; n && kept; n--, all--)
+		kept -= uniform(state) * (double)all < (double)kept;
+	return before - kept;
+}
+
+uint64_t thin_draw_among(uint64_t *state, uint64_t n, uint64_t all, uint64_t kept)
+{
+	const double p = (double)kept / (double)all, part = (double)n / (double)all;
+
+	if (!n || !kept)
+		return 0;
+	if (kept >= all || n >= all) /* all are kept, or n is all */
+		return kept < n ? kept : n;
+	if (all < MOST_DRAWN)
+		return draw_each(state, n, all, kept);
+	return draw_normal(state, (double)n * p, (double)n * p * (1 - p) * (1 - part),
+			   kept > all - n ? kept - (all - n) : 0, kept < n ? kept : n);
 }

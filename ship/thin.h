@@ -18,4 +18,15 @@ uint64_t thin_seed(void);
  */
 uint64_t thin_draw(uint64_t *state, uint64_t n);
 
+/* The same with a probability of 1/by; all are kept if by is 1. */
+uint64_t thin_draw_of(uint64_t *state, uint64_t n, uint64_t by);
+
+/*
+ * Of all things, kept ones were chosen at random. Draws how many of these are among n
+ * of all. The distribution is hypergeometric for less than 65536 things, and
+ * else nearly the normal one with the same mean and variance. The result is never more
+ * than n or kept, nor so small that the others could not have the rest.
+ */
+uint64_t thin_draw_among(uint64_t *state, uint64_t n, uint64_t all, uint64_t kept);
+
 #endif

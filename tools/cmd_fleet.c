@@ -206,6 +206,7 @@ static const struct column columns[] = {
 	{ "version", "version", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	{ "rejected", "rejected_rows", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	{ "", "rejected_epochs", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+	{ "one in", "one_in", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 };
 
 static void put_host(struct table *t, const struct storehost *h, uint64_t now_ns)
@@ -226,6 +227,7 @@ static void put_host(struct table *t, const struct storehost *h, uint64_t now_ns
 	table_text(t, h->version);
 	table_number(t, h->rejected_rows);
 	table_number(t, h->rejected);
+	table_number(t, h->one_in);
 }
 
 static int hosts(const char *url, const struct options *options)

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,34 @@ static int in_transaction(struct load *l, int (*fn)(struct load *l))
 	return err ? err : sql_finish(l->h, fn(l));
 }
 
+/* What reports of shipments that are sums lack. */
+static void tell_sums(const struct load *l)
+{
+	size_t nr = 0, chosen = 0;
+	uint64_t least = UINT64_MAX, most = 0;
+	char part[64] = "";
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct load_epoch *e = &l->epoch[i];
+
+		if (!e->selected)
+			continue;
+		chosen++;
+		if (!e->one_in)
+			continue;
+		nr++;
+		least = e->one_in < least ? e->one_in : least;
+		most = e->one_in > most ? e->one_in : most;
+	}
+	if (most > 1)
+		snprintf(part, sizeof(part), " of one in %s%" PRIu64 " samples",
+			 least < most ? "up to " : "", most);
+	if (nr)
+		log_info("%s: %zu of %zu epochs are sums%s, as their machines sent "
+			 "them: without contexts, call stacks, branches and windows",
+			 db_path(l->db), nr, chosen, part);
+}
+
 static int load_all(struct load *l, const char *spec, const struct load_machines *of,
 		    enum load_what what)
 {
@@ -224,6 +253,7 @@ static int load_all(struct load *l, const char *spec, const struct load_machines
 	if (err)
 		return err;
 	if (is_fleet) {
+		tell_sums(l);
 		err = in_transaction(l, load_added);
 		return err ? err : check_whole(l);
 	}
@@ -235,8 +265,10 @@ static int load_all(struct load *l, const char *spec, const struct load_machines
 	err = choose(l, spec, of);
 	if (err == -ENOENT || err == -EINVAL)
 		return 0; /* the caller asks the same again */
-	if (!err)
+	if (!err) {
+		tell_sums(l);
 		err = in_transaction(l, load_counts);
+	}
 	return err ? err : check_whole(l);
 }
 

@@ -36,13 +36,14 @@ enum {
 	RUN_FROM,
 	RUN_TO,
 	RUN_STATE,
-	NAME
+	NAME,
+	ONE_IN = 18,
 };
 
 #define COLUMNS                                                               \
 	"toUInt64(host), toUInt64(toUInt32(at)), toUInt64(nr), id, label,"    \
 	" from_ns, to_ns, uncertainty_ms, run_from_ns, run_to_ns, run_state," \
-	" name, arch, cpu, release, boot_id, clock_hz, nr_cpus"
+	" name, arch, cpu, release, boot_id, clock_hz, nr_cpus, one_in"
 #define TYPES LOAD_EPOCH_TYPES
 
 void load_bind(sqlite3_stmt *st, int first, const char *types,
@@ -146,15 +147,16 @@ static int note_epoch(void *ctx, const struct rowbinary_cell *cells)
 	err = take_id(g, cells, &id);
 	row[ID].n = (uint64_t)id;
 	if (!err)
-		err = run_bound(g->platform, row, sizeof(TYPES) - 1);
+		err = run_bound(g->platform, row, ONE_IN);
 	if (!err)
-		err = run_bound(g->run, row, sizeof(TYPES) - 1);
+		err = run_bound(g->run, row, ONE_IN);
 	if (!err)
-		err = run_bound(g->epoch, row, sizeof(TYPES) - 1);
+		err = run_bound(g->epoch, row, ONE_IN);
 	if (!err)
 		l->epoch[l->nr++] = (struct load_epoch){ .host = cells[HOST].n,
 							 .at = cells[AT].n,
 							 .nr = cells[NR].n,
+							 .one_in = cells[ONE_IN].n,
 							 .id = id };
 	return err;
 }

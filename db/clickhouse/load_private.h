@@ -16,6 +16,7 @@
 /* An epoch of the store, and its id in the database. */
 struct load_epoch {
 	uint64_t host, at, nr;
+	uint64_t one_in; /* 0: it has all; else see store_8.sql */
 	int64_t id;
 	bool selected;
 };
@@ -53,7 +54,7 @@ int load_fleet(struct load *l, const struct load_machines *of, bool *found);
 
 /* Reads epochs by a statement that selects the columns LOAD_EPOCH_COLUMNS. */
 int load_epochs_by(struct load *l, struct buf *sql);
-#define LOAD_EPOCH_TYPES "8888s884881sssss84"
+#define LOAD_EPOCH_TYPES "8888s884881sssss844"
 
 /*
  * Appends a condition on rows of table epoch for the times in l->spec, with a day more

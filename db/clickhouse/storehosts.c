@@ -53,7 +53,8 @@ static int note_host(void *ctx, const struct rowbinary_cell *cells)
 			       .nr_cpus = cells[8].n,
 			       .cluster = copy(&cells[9]),
 			       .machine = copy(&cells[10]),
-			       .release = copy(&cells[11]) };
+			       .release = copy(&cells[11]),
+			       .one_in = cells[12].n };
 	int err = h.name && h.kernel && h.version && h.cluster && h.machine && h.release
 			  ? GROW(list->host, list->nr)
 			  : -ENOMEM;
@@ -97,17 +98,18 @@ static int ask_hosts(struct ch_store *s, const struct store_choice *choice,
 		 "SELECT name, count(), min(from_ns), max(to_ns), sum(received),"
 		 " sum(lost), argMax(kernel, to_ns), argMax(version, to_ns),"
 		 " toUInt64(argMax(nr_cpus, to_ns)), argMax(cluster, to_ns),"
-		 " argMax(machine, to_ns), argMax(release, to_ns) FROM (SELECT host,"
+		 " argMax(machine, to_ns), argMax(release, to_ns),"
+		 " toUInt64(argMax(one_in, to_ns)) FROM (SELECT host,"
 		 " at, nr, name, from_ns, to_ns, received, lost, release AS kernel,"
-		 " version, nr_cpus FROM epoch WHERE (host, at, nr) NOT IN"
+		 " version, nr_cpus, one_in FROM epoch WHERE (host, at, nr) NOT IN"
 		 " (SELECT host, at, nr FROM void)");
 	err = store_choice_put(s, choice, &sql);
 	buf_puts(&sql, ") AS e ANY LEFT JOIN (SELECT host, at, nr, cluster, machine,"
 		       " release FROM origin) AS o USING host, at, nr"
 		       " GROUP BY name ORDER BY name FORMAT RowBinary");
 	if (!err)
-		err = ch_store_query_buf(s, &sql, "s88888ss8sss", MAX_ANSWER, note_host,
-					 list);
+		err = ch_store_query_buf(s, &sql, "s88888ss8sss8", MAX_ANSWER,
+					 note_host, list);
 	buf_fini(&sql);
 	return err;
 }
@@ -132,9 +134,9 @@ static int note_rejected(void *ctx, const struct rowbinary_cell *cells)
 	int err;
 
 	if (!h) {
-		const struct rowbinary_cell row[12] = { *n,    { 0 }, n[3], n[4],
-							{ 0 }, { 0 }, none, none,
-							n[5],  none,  none, none };
+		const struct rowbinary_cell row[13] = { *n,    { 0 }, n[3], n[4], { 0 },
+							{ 0 }, none,  none, n[5], none,
+							none,  none,  { 0 } };
 
 		err = note_host(list, row);
 		if (err)

@@ -16,6 +16,7 @@ struct storehost {
 	uint64_t from_ns, to_ns; /* of the first and the last epoch */
 	uint64_t received, lost; /* samples */
 	uint64_t dropped;        /* flushes that were removed before they were sent */
+	uint64_t one_in;         /* of its newest epoch: see store_8.sql */
 	uint64_t rejected, rejected_rows; /* epochs that 'cpi fleet roll' rejected */
 	/* of the last epoch: */
 	char *kernel, *version; /* the kernel's; cpi-ship's */

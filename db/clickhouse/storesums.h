@@ -61,6 +61,8 @@ struct storesums_scope {
 	 * was read. A sum of n samples that were read has a standard error of sqrt(n).
 	 */
 	uint64_t thinned;
+	/* Epochs that were shipped as sums; of some only one of one_in samples. */
+	uint64_t nr_sums, one_in;
 	char event[64];
 };
 

@@ -38,6 +38,10 @@ void fleet_scope_print(const struct storesums_scope *s)
 			 "error "
 			 "shown includes that (--exact reads all)",
 			 (unsigned long long)s->thinned);
+	if (s->one_in > 1)
+		out_line("%llu epochs have one of up to %llu samples, as their "
+			 "machines sent them",
+			 (unsigned long long)s->nr_sums, (unsigned long long)s->one_in);
 	if (s->nr_with_event < s->nr_hosts)
 		out_line("Only %llu of the hosts have %s: --event chooses another",
 			 (unsigned long long)s->nr_with_event, s->event);
@@ -56,6 +60,8 @@ void fleet_scope_json(const struct storesums_scope *s, struct json *j)
 	json_number(j, "received", s->received);
 	json_number(j, "lost", s->lost);
 	json_number(j, "thinned", s->thinned);
+	json_number(j, "epochs_of_sums", s->nr_sums);
+	json_number(j, "one_in", s->one_in);
 }
 
 /* Half the width of the interval, in percent of the value. */

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sums.c - adds up epochs, and keeps a random part of the samples
+ */
+#include "config.h"
+
+#include "ship/sums.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "db/clickhouse/fleetid.h"
+#include "db/clickhouse/rowbinary.h"
+#include "db/clickhouse/storetables.h"
+#include "db/core/sql.h"
+#include "db/profile/codec.h"
+#include "ship/thin.h"
+
+/* Samples of an image and a stream. */
+struct part {
+	int64_t image, stream; /* of the database */
+	uint64_t kept;
+};
+
+/* A stream's samples and losses that are kept. */
+struct kept {
+	int64_t stream;
+	uint64_t stored, lost;
+};
+
+struct adding {
+	sqlite3 *h;
+	uint64_t one_in;
+	uint64_t state; /* of draws */
+	struct ship_epoch *epoch;
+	struct ship_rows *out;
+	char *ids;              /* of the epochs, as JSON */
+	sqlite3_stmt *counts;   /* of one profile */
+	struct profile *whole;  /* of one epoch, image and stream */
+	struct profile *sum;    /* what is kept of one image and stream */
+	struct part now, drawn; /* the part of sum; that whose commands are drawn */
+	uint64_t left, left_kept;
+	struct part *part; /* ascending, as the database has them */
+	size_t nr_parts;
+	struct kept *kept;
+	size_t nr_kept;
+	struct buf *to;
+};
+
+int ship_sums_prepare(sqlite3 *h, const struct ship_how *how)
+{
+	char sql[256];
+
+	if (how->one_in < 2)
+		return 0;
+	snprintf(sql, sizeof(sql),
+		 "CREATE TEMP VIEW stream AS SELECT id, event, source, cpu_type, unit,"
+		 " min(mean_period, %" PRId64 ") * %" PRIu64 " AS mean_period, landing"
+		 " FROM main.stream",
+		 INT64_MAX / (int64_t)how->one_in, how->one_in);
+	return sql_exec(h, sql);
+}
+
+/* ---- which epochs ---- */
+
+static int add_member(struct ship_epoch *e, const struct ship_epoch *of)
+{
+	if (GROW(e->member, e->nr_members))
+		return -ENOMEM;
+	e->member[e->nr_members++] =
+		(struct ship_member){ of->id, of->to_ns, of->last_flush };
+	return 0;
+}
+
+/* No epoch can follow: it is over for long, or its run is, or it is not added up. */
+static bool is_over(const struct ship_how *how, const struct ship_epoch *e)
+{
+	const uint64_t number = e->from_ns / how->sums_ns;
+
+	return *e->label || e->run_state || time_real_ns() / how->sums_ns > number + 1;
+}
+
+int ship_sums_begin(const struct ship_how *how, struct ship_epoch *e)
+{
+	e->is_complete = !how->sums_ns || is_over(how, e);
+	if (!how->sums_ns)
+		return 0;
+	e->one_in = how->one_in;
+	return add_member(e, e);
+}
+
+bool ship_sums_joins(const struct ship_how *how, const struct ship_epoch *last,
+		     const struct ship_epoch *e)
+{
+	return how->sums_ns && last->run == e->run && !*last->label && !*e->label &&
+	       last->from_ns / how->sums_ns == e->from_ns / how->sums_ns &&
+	       last->last_flush + 1 == e->first_flush && e->to_ns >= last->to_ns &&
+	       last->nr_members < SHIP_MAX_MEMBERS;
+}
+
+int ship_sums_join(struct ship_epoch *last, const struct ship_epoch *e)
+{
+	int err = add_member(last, e);
+
+	if (err)
+		return err;
+	last->to_ns = e->to_ns;
+	last->last_flush = e->last_flush;
+	last->run_to_ns = e->run_to_ns;
+	last->received += e->received;
+	last->stored += e->stored;
+	last->lost += e->lost;
+	if (e->uncertainty_ms > last->uncertainty_ms)
+		last->uncertainty_ms = e->uncertainty_ms;
+	return 0;
+}
+
+/* ---- samples ---- */
+
+static struct kept *find_kept(struct adding *a, int64_t stream)
+{
+	for (size_t i = 0; i < a->nr_kept; i++) {
+		if (a->kept[i].stream == stream)
+			return &a->kept[i];
+	}
+	if (GROW(a->kept, a->nr_kept))
+		return NULL;
+	a->kept[a->nr_kept] = (struct kept){ .stream = stream };
+	return &a->kept[a->nr_kept++];
+}
+
+static int store_id(struct adding *a, const char *sql, int64_t local, uint64_t *id)
+{
+	int64_t n = 0;
+	int err = sql_get(a->h, &n, sql, "i", local);
+
+	*id = (uint64_t)n;
+	return err == -ENOENT ? -CPI_ECORRUPT : err;
+}
+
+/* Writes the rows of the part that ends. */
+static int end_part(struct adding *a)
+{
+	static const char image[] = "SELECT " FLEETID_IMAGE("i") " FROM image i WHERE "
+								 "i.id = ?1";
+	static const char stream[] = "SELECT " FLEETID_STREAM("s") " FROM stream s"
+								   " WHERE s.id = ?1";
+	struct ship_profile p = { .epoch = a->epoch };
+	struct kept *k;
+	int err = 0;
+
+	a->now.kept = a->sum ? profile_total(a->sum) : 0;
+	if (a->now.kept) {
+		k = find_kept(a, a->now.stream);
+		if (!k || GROW(a->part, a->nr_parts))
+			err = -ENOMEM;
+		if (!err)
+			err = store_id(a, image, a->now.image, &p.image);
+		if (!err)
+			err = store_id(a, stream, a->now.stream, &p.stream);
+		if (!err) {
+			k->stored += a->now.kept;
+			a->part[a->nr_parts++] = a->now;
+			ship_rows_put_profile(&p, &a->state, a->sum, a->out);
+		}
+	}
+	profile_free(a->sum);
+	a->sum = NULL;
+	return err;
+}
+
+/* Adds the samples that are kept of an offset; each has its outcome with it. */
+static int keep(struct adding *a, const struct count *c)
+{
+	struct count kept = { .offset = c->offset };
+
+	if (c->taken > c->n || c->not_taken > c->n - c->taken)
+		return -CPI_ECORRUPT;
+	kept.taken = thin_draw_of(&a->state, c->taken, a->one_in);
+	kept.not_taken = thin_draw_of(&a->state, c->not_taken, a->one_in);
+	kept.n = kept.taken + kept.not_taken +
+		 thin_draw_of(&a->state, c->n - c->taken - c->not_taken, a->one_in);
+	return kept.n ? profile_add(a->sum, &kept) : 0;
+}
+
+/* What was decoded of one epoch goes into the sum. */
+static int end_whole(struct adding *a)
+{
+	const struct count *c;
+	size_t nr;
+	int err = 0;
+
+	if (!a->whole)
+		return 0;
+	c = profile_sorted(a->whole, &nr);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = keep(a, &c[i]);
+	profile_free(a->whole);
+	a->whole = NULL;
+	return err;
+}
+
+static int begin_part(struct adding *a, int64_t image, int64_t stream)
+{
+	int err;
+
+	if (a->sum && a->now.image == image && a->now.stream == stream)
+		return 0;
+	err = end_part(a);
+	if (err)
+		return err;
+	a->now = (struct part){ image, stream, 0 };
+	a->sum = profile_new();
+	return a->sum ? 0 : -ENOMEM;
+}
+
+/* counts */
+static int decode(struct adding *a, enum profile_kind kind)
+{
+	const void *blob;
+	size_t size;
+	int err = sql_step(a->counts);
+
+	if (err <= 0)
+		return err ? err : -CPI_ECORRUPT;
+	blob = sql_blob(a->counts, 0, &size);
+	err = codec_decode(blob, size, kind, a->whole);
+	sqlite3_reset(a->counts);
+	if (err && err != -ENOMEM) {
+		log_err("ship: epoch %" PRId64 ": a profile: %s", a->epoch->id,
+			err_str(err));
+		err = -CPI_ECORRUPT;
+	}
+	return err;
+}
+
+/* image, stream, epoch, kind: of an epoch its counts come first, then its outcomes */
+static int add_profile(sqlite3_stmt *st, void *ctx)
+{
+	struct adding *a = ctx;
+	const int64_t image = sqlite3_column_int64(st, 0);
+	const int64_t stream = sqlite3_column_int64(st, 1);
+	const int kind = sqlite3_column_int(st, 3);
+	int err = 0;
+
+	if (kind != PROFILE_COUNT &&
+	    (!a->whole || a->now.image != image || a->now.stream != stream))
+		return -CPI_ECORRUPT;
+	if (kind == PROFILE_COUNT) {
+		err = end_whole(a);
+		if (!err)
+			err = begin_part(a, image, stream);
+		if (!err) {
+			a->whole = profile_new();
+			err = a->whole ? 0 : -ENOMEM;
+		}
+	}
+	if (!err)
+		err = sql_bind(a->counts, "iiii", sqlite3_column_int64(st, 2), image,
+			       stream, (int64_t)kind);
+	return err ? err : decode(a, (enum profile_kind)kind);
+}
+
+static int read_samples(struct adding *a)
+{
+	static const char keys[] =
+		"SELECT image, stream, epoch, kind FROM profile WHERE epoch IN (SELECT"
+		" value FROM json_each(?1)) AND context = 0 AND kind <= 1"
+		" ORDER BY image, stream, epoch, kind";
+	static const char counts[] =
+		"SELECT counts FROM profile WHERE epoch = ?1 AND image = ?2 AND stream"
+		" = ?3 AND context = 0 AND kind = ?4";
+	int err = sql_prepare(a->h, counts, &a->counts);
+
+	if (!err)
+		err = sql_each(a->h, add_profile, a, keys, "s", a->ids);
+	if (!err)
+		err = end_whole(a);
+	return err ? err : end_part(a);
+}
+
+/* ---- the ledger ---- */
+
+static void put_address(struct adding *a, struct buf *out)
+{
+	rowbinary_put(out, '4', a->epoch->address.host);
+	rowbinary_put(out, '4', a->epoch->address.at);
+	rowbinary_put(out, '2', a->epoch->address.nr);
+}
+
+/* stream, its id, class, name, n */
+static int put_loss(sqlite3_stmt *st, void *ctx)
+{
+	struct adding *a = ctx;
+	struct kept *k = find_kept(a, sqlite3_column_int64(st, 0));
+	const uint64_t n =
+		thin_draw_of(&a->state, (uint64_t)sqlite3_column_int64(st, 4),
+			     a->one_in);
+	const char *name = sql_text(st, 3);
+
+	if (!k)
+		return -ENOMEM;
+	if (!n)
+		return 0;
+	k->lost += n;
+	put_address(a, a->to);
+	rowbinary_put(a->to, '1', 0);
+	rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, 1));
+	rowbinary_put(a->to, '1', (uint64_t)sqlite3_column_int64(st, 2));
+	rowbinary_put_string(a->to, name, strlen(name));
+	rowbinary_put(a->to, '8', n);
+	return a->to->err;
+}
+
+/* stream, its id, not_delivered, enabled_ns, running_ns, throttled */
+static int put_tally(sqlite3_stmt *st, void *ctx)
+{
+	struct adding *a = ctx;
+	const struct kept *k = find_kept(a, sqlite3_column_int64(st, 0));
+	const int64_t missing = sqlite3_column_int64(st, 2);
+
+	if (!k)
+		return -ENOMEM;
+	put_address(a, a->to);
+	rowbinary_put(a->to, '1', 0);
+	rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, 1));
+	rowbinary_put(a->to, '8', k->stored + k->lost);
+	rowbinary_put(a->to, '8', k->stored);
+	rowbinary_put(a->to, 'i', (uint64_t)(missing / (int64_t)a->one_in));
+	for (int i = 3; i < 6; i++)
+		rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, i));
+	return a->to->err;
+}
+
+/* How many of the part's samples are kept; they are in the order of the statement. */
+static uint64_t kept_of(const struct adding *a, int64_t image, int64_t stream)
+{
+	size_t low = 0, high = a->nr_parts;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+		const struct part *p = &a->part[mid];
+
+		if (p->image == image && p->stream == stream)
+			return p->kept;
+		if (p->image < image || (p->image == image && p->stream < stream))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return 0;
+}
+
+/*
+ * comm, image, stream, their ids, n, and n of all commands of the image and stream.
+ * Which of these have the kept samples is drawn.
+ */
+static int put_comm(sqlite3_stmt *st, void *ctx)
+{
+	struct adding *a = ctx;
+	const char *comm = sql_text(st, 0);
+	const int64_t image = sqlite3_column_int64(st, 1);
+	const int64_t stream = sqlite3_column_int64(st, 2);
+	const uint64_t n = (uint64_t)sqlite3_column_int64(st, 5);
+	uint64_t kept;
+
+	if (a->drawn.image != image || a->drawn.stream != stream) {
+		a->drawn = (struct part){ image, stream, 0 };
+		a->left = (uint64_t)sqlite3_column_int64(st, 6);
+		a->left_kept = kept_of(a, image, stream);
+	}
+	kept = thin_draw_among(&a->state, n, a->left, a->left_kept);
+	a->left -= n < a->left ? n : a->left;
+	a->left_kept -= kept;
+	if (!kept)
+		return 0;
+	put_address(a, a->to);
+	rowbinary_put_string(a->to, comm, strlen(comm));
+	rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, 3));
+	rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, 4));
+	rowbinary_put(a->to, '8', kept);
+	return a->to->err;
+}
+
+/* A row of table flush, but for its epoch. */
+struct flush_sum {
+	struct adding *adding;
+	uint64_t seq, from_ns, to_ns, duration_ns, received, stored, lost, merged;
+	bool any;
+};
+
+static int put_flush(const struct flush_sum *f)
+{
+	struct buf *out = f->adding->to;
+
+	if (!f->any)
+		return 0;
+	put_address(f->adding, out);
+	rowbinary_put(out, '8', f->seq);
+	rowbinary_put(out, '8', f->from_ns);
+	rowbinary_put(out, '8', f->to_ns);
+	rowbinary_put(out, '8', f->duration_ns);
+	rowbinary_put(out, '8', f->received);
+	rowbinary_put(out, '8', f->stored);
+	rowbinary_put(out, '8', f->lost);
+	rowbinary_put(out, '8', f->merged);
+	return out->err;
+}
+
+/* Machines compute both from one clock, each with an error of its own. */
+static bool is_adjacent(uint64_t end_ns, uint64_t begin_ns)
+{
+	return end_ns < begin_ns + NSEC_PER_MSEC && begin_ns < end_ns + NSEC_PER_MSEC;
+}
+
+/* The columns in the order of the struct. Flushes without a hole become one. */
+static int add_flush(sqlite3_stmt *st, void *ctx)
+{
+	struct flush_sum *f = ctx;
+	struct flush_sum now = { .adding = f->adding, .any = true };
+	uint64_t *to[] = { &now.seq,      &now.from_ns, &now.to_ns, &now.duration_ns,
+			   &now.received, &now.stored,  &now.lost,  &now.merged };
+	int err = 0;
+
+	for (int i = 0; i < 8; i++)
+		*to[i] = (uint64_t)sqlite3_column_int64(st, i);
+	if (f->any && now.merged < now.seq && now.seq - now.merged == f->seq + 1 &&
+	    is_adjacent(f->to_ns, now.from_ns)) {
+		now.from_ns = f->from_ns;
+		now.duration_ns += f->duration_ns;
+		now.received += f->received;
+		now.stored += f->stored;
+		now.lost += f->lost;
+		now.merged += f->merged + 1;
+	} else {
+		err = put_flush(f);
+	}
+	*f = now;
+	return err;
+}
+
+static int read_flushes(struct adding *a)
+{
+	static const char sql[] =
+		"SELECT seq, from_ns, to_ns, duration_ns, received, stored, lost,"
+		" merged FROM flush WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" ORDER BY seq";
+	struct flush_sum f = { .adding = a };
+	int err = sql_each(a->h, add_flush, &f, sql, "s", a->ids);
+
+	return err ? err : put_flush(&f);
+}
+
+#define OF_EPOCHS "epoch IN (SELECT value FROM json_each(?1))"
+
+static const char losses[] = "SELECT t.stream, " FLEETID_STREAM(
+	"s") ", t.class, t.name, sum(t.n) FROM loss t"
+	     " JOIN stream s ON s.id = t.stream WHERE"
+	     " t.kind = 0 AND t." OF_EPOCHS " GROUP BY t.stream, t.class, t.name";
+static const char tallies[] = "SELECT t.stream, " FLEETID_STREAM(
+	"s") ", sum(t.not_delivered), sum(t.enabled_ns), sum(t.running_ns),"
+	     " sum(t.throttled) FROM tally t JOIN stream s ON s.id = t.stream"
+	     " WHERE t.kind = 0 AND t." OF_EPOCHS " GROUP BY t.stream";
+static const char comms[] =
+	"SELECT t.comm, t.image, t.stream, " FLEETID_IMAGE("i") ", " FLEETID_STREAM(
+		"s") ", t.n, sum(t.n) OVER (PARTITION BY t.image, t.stream) FROM "
+		     "(SELECT"
+		     " comm, image, stream, sum(n) AS n FROM comm WHERE " OF_EPOCHS
+		     " GROUP BY image, stream, comm) t JOIN image i ON i.id = t.image"
+		     " JOIN stream s ON s.id = t.stream ORDER BY t.image, t.stream";
+
+/* Losses come first: a tally has their number. */
+static const struct {
+	const char *table, *sql;
+	sql_row_fn fn;
+} tables[] = {
+	{ "loss", losses, put_loss },
+	{ "tally", tallies, put_tally },
+	{ "comm", comms, put_comm },
+	{ "flush", NULL, NULL },
+};
+
+static struct buf *rows_of(struct ship_rows *out, const char *table)
+{
+	size_t i = 0;
+
+	while (strcmp(storetables_epoch[i].name, table) != 0)
+		i++;
+	return &out->table[i];
+}
+
+static int read_ledger(struct adding *a)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++) {
+		a->to = rows_of(a->out, tables[i].table);
+		err = tables[i].sql ? sql_each(a->h, tables[i].fn, a, tables[i].sql,
+					       "s", a->ids)
+				    : read_flushes(a);
+	}
+	return err;
+}
+
+/* What the rows refer to, in the database's numbers. */
+static int note_names(struct adding *a)
+{
+	struct ship_epoch *e = a->epoch;
+
+	e->nr_images = e->nr_streams = 0;
+	for (size_t i = 0; i < a->nr_parts; i++) {
+		if (i && a->part[i].image == a->part[i - 1].image)
+			continue;
+		if (GROW(e->image, e->nr_images))
+			return -ENOMEM;
+		e->image[e->nr_images++] = a->part[i].image;
+	}
+	for (size_t i = 0; i < a->nr_kept; i++) {
+		if (GROW(e->stream, e->nr_streams))
+			return -ENOMEM;
+		e->stream[e->nr_streams++] = a->kept[i].stream;
+	}
+	return 0;
+}
+
+/* Whether all epochs are as they were found. */
+static int check_members(sqlite3 *h, const struct ship_epoch *e)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < e->nr_members; i++) {
+		struct ship_epoch one = { .id = e->member[i].id,
+					  .to_ns = e->member[i].to_ns,
+					  .last_flush = e->member[i].last_flush };
+
+		err = ship_rows_check(h, &one);
+	}
+	return err;
+}
+
+static int put_ids(const struct ship_epoch *e, char **out)
+{
+	struct buf ids = { 0 };
+
+	buf_putc(&ids, '[');
+	for (size_t i = 0; i < e->nr_members; i++)
+		buf_printf(&ids, "%s%" PRId64, i ? "," : "", e->member[i].id);
+	buf_putc(&ids, ']');
+	*out = ids.err ? NULL : strdup(buf_str(&ids));
+	buf_fini(&ids);
+	return *out ? 0 : -ENOMEM;
+}
+
+int ship_sums_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
+		   struct ship_rows *out)
+{
+	struct adding a = { .h = db_handle(db),
+			    .one_in = how->one_in,
+			    .state = thin_seed(),
+			    .epoch = e,
+			    .drawn = { -1, -1, 0 },
+			    .out = out };
+	int err = check_members(a.h, e);
+
+	if (!err)
+		err = put_ids(e, &a.ids);
+	if (!err)
+		err = read_samples(&a);
+	if (!err)
+		err = read_ledger(&a);
+	if (!err)
+		err = note_names(&a);
+	sqlite3_finalize(a.counts);
+	profile_free(a.whole);
+	profile_free(a.sum);
+	free(a.ids);
+	free(a.part);
+	free(a.kept);
+	return err;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sums.h - epochs that are shipped as their sum, or as a random part of it
+ *
+ * A store of very many machines needs neither each minute of each machine, nor each
+ * sample. With --sums, consecutive epochs of a run that have no label and begin in the
+ * same interval are one shipment: their samples are added up by offset, without
+ * contexts, call stacks, branches, windows, accesses and weights of hardware samples.
+ *
+ * With --thin=N, each sample is kept with a probability of 1/N. The rest of a stream
+ * whose samples have a period P is a stream with the period N * P: its samples are of a
+ * known number, each with N times the weight, and reports need no other rule. So the
+ * store's streams have that period. Losses are thinned in the same way, so that
+ * received = stored + losses holds in each stream. Flushes, and the row of table epoch,
+ * keep the machine's numbers.
+ */
+#ifndef CPI_SHIP_SUMS_H
+#define CPI_SHIP_SUMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "db/core/db.h"
+#include "ship/rows.h"
+
+#define SHIP_MAX_THIN    10000
+#define SHIP_MAX_MEMBERS 1440 /* epochs of one sum */
+
+/*
+ * For the connection h: makes table stream show the periods of thinned streams to each
+ * later statement.
+ */
+int ship_sums_prepare(sqlite3 *h, const struct ship_how *how);
+
+/* Makes e, which was found as it is in the database, the first epoch of a sum. */
+int ship_sums_begin(const struct ship_how *how, struct ship_epoch *e);
+
+/* Whether e belongs to the same sum as last, which precedes it in the order of flushes.
+ */
+bool ship_sums_joins(const struct ship_how *how, const struct ship_epoch *last,
+		     const struct ship_epoch *e);
+
+/* Adds e to the sum. */
+int ship_sums_join(struct ship_epoch *last, const struct ship_epoch *e);
+
+/*
+ * As ship_rows_read(), of a sum. Also notes in e the images and streams that the rows
+ * refer to.
+ */
+int ship_sums_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
+		   struct ship_rows *out);
+
+#endif

@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi-ship --sums and --thin: sums of epochs, and a random part of their samples, in real stores.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
+PATH="$builddir/ship:$PATH"
+need python3 sqlite3 curl
+
+plan $((4 + $(store_tests 23)))
+
+bad 'status 2: .*--thin needs --sums' '--thin without --sums is refused' cpi-ship --once --thin 5 --store clickhouse://a/b
+bad 'status 2: .*--thin: "0" is no valid N' 'one in 0 samples is refused' cpi-ship --sums 1h --thin 0 --store clickhouse://a/b
+bad 'status 2: .*--sums: "2d" is no valid TIME' 'sums of more than a day are refused' \
+	cpi-ship --sums 2d --store clickhouse://a/b
+like "$(cpi-ship --sums 1h --thin 25 --store clickhouse://a/b --check)" 'thin  *25 ' 'both can be set'
+
+"$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
+sqlite3 known.db "UPDATE epoch SET label = ''" || bail 'no epochs without labels'
+# Of a run that goes on: today's first two minutes.
+cp known.db today.db
+day=$(($(date +%s) / 86400 * 86400))
+sqlite3 today.db "DELETE FROM epoch WHERE id = 3; DELETE FROM flush WHERE epoch = 3; DELETE FROM tally WHERE epoch = 3;
+	DELETE FROM profile WHERE epoch = 3; DELETE FROM comm WHERE epoch = 3; DELETE FROM run WHERE id = 2;
+	UPDATE run SET from_ns = $day * 1000000000;
+	UPDATE epoch SET from_ns = ($day + 60 * (id - 1)) * 1000000000, to_ns = ($day + 60 * id) * 1000000000;
+	UPDATE flush SET from_ns = ($day + 60 * (seq - 1)) * 1000000000, to_ns = ($day + 60 * seq) * 1000000000" ||
+	bail 'today.db'
+cp today.db damaged.db
+sqlite3 damaged.db "UPDATE run SET state = 1; UPDATE profile SET counts = x'ffffffffff' WHERE epoch = 2" || bail 'damaged.db'
+
+# rows DB: procedures and their time, in all epochs
+rows()
+{
+	cpi prof --db "$1" --epoch all --host "${2-*}" --format csv 2>report.err | cut -d, -f1-4
+}
+
+# ship HOST DB ARGS...
+ship()
+{
+	ship_host=$1 ship_db=$2
+	shift 2
+	cpi-ship --store "$url" --budget 100 --rate 0 --once --host "$ship_host" --db "$ship_db" "$@" 2>ship.log ||
+		bail "not shipped: $(cat ship.log)"
+}
+
+# of HOST: a condition on the shipments of a host
+of()
+{
+	echo "(host, at, nr) IN (SELECT host, at, nr FROM epoch WHERE name = '$1')"
+}
+
+# one_engine NAME: 23 tests
+one_engine()
+{
+	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
+	cpi fleet init --db "$url" >/dev/null || bail 'no store'
+
+	# All samples, added up.
+	ship all known.db --sums 1h
+	is "$(store_sql "SELECT first_flush, last_flush, received, stored, lost, one_in FROM epoch ORDER BY at")" \
+		"1	2	2116	2107	9	1
+1	1	100	100	0	1" "$1: epochs of an hour are one shipment with their sums"
+	is "$(rows known.db)" "$(rows "$url" all)" "$1: without --thin all samples arrive"
+	like "$(cat report.err)" '2 of 2 epochs are sums, as their machines sent them: without' "$1: a report says what is missing"
+	is "$(store_sql "SELECT sum(n) FROM comm")" "$(sqlite3 known.db 'SELECT sum(n) FROM comm')" "$1: commands too"
+	is "$(store_sql 'SELECT seq, merged, received FROM flush ORDER BY at, seq')" "2	1	2116
+1	0	100" "$1: flushes without a hole are one row"
+	ship all known.db
+	is "$(store_sql 'SELECT count() FROM epoch')" 2 "$1: what was shipped as a sum is not shipped again"
+
+	# One of five.
+	ship part known.db --sums 1h --thin 5
+	is "$(store_sql "SELECT sum(received), sum(stored), sum(lost), max(one_in) FROM epoch WHERE name = 'part'")" \
+		'2216	2207	9	5' "$1: the ledger has the numbers of the machine"
+	kept=$(store_sql "SELECT sum(n) FROM profile WHERE counter = 0 AND $(of part)")
+	ok "$([ "$kept" -gt 345 ] && [ "$kept" -lt 538 ]; echo $?)" "$1: about a fifth of the samples is kept ($kept of 2207)"
+	is "$(store_sql "SELECT sum(stored) FROM tally WHERE $(of part)"), $(store_sql "SELECT sum(n) FROM comm WHERE $(of part)")" \
+		"$kept, $kept" "$1: tallies and commands have just these"
+	is "$(store_sql "SELECT sum(received) - sum(stored) FROM tally WHERE $(of part)")" \
+		"$(store_sql "SELECT sum(n) FROM loss WHERE $(of part)")" "$1: received = stored + losses in the streams"
+	is "$(store_sql "SELECT count() FROM (SELECT image, stream, offset, sumIf(n, counter = 0) AS s, sumIf(n, counter > 0)
+		AS o FROM profile WHERE $(of part) GROUP BY image, stream, offset) AS t WHERE o > s")" 0 \
+		"$1: no offset has more outcomes than samples"
+	is "$(store_sql "SELECT DISTINCT mean_period FROM stream WHERE event = 'cpu-clock' AND id IN (SELECT stream FROM
+		profile WHERE $(of part)) ORDER BY 1")" \
+		"$(sqlite3 known.db "SELECT DISTINCT 5 * mean_period FROM stream s JOIN profile p ON p.stream = s.id
+			WHERE event = 'cpu-clock' ORDER BY 1")" "$1: each sample has five times the weight"
+	cpi prof --db "$url" --epoch all --host part --format json >part.json 2>report.err
+	like "$(cat report.err)" '2 of 2 epochs are sums of one in 5 samples' "$1: a report says how many samples were kept"
+	cpi prof --db known.db --epoch all --format json >whole.json 2>/dev/null
+	python3 - <<'END'
+import json
+def time(name):
+    return {r["procedure"]: r["time_ns"] for r in json.load(open(name))["rows"] if "procedure" in r}
+part, whole = time("part.json"), time("whole.json")
+for name in ("target_hot", "target_cold"):
+    assert abs(part[name] / whole[name] - 1) < 0.45, (name, part[name], whole[name])
+END
+	ok $? "$1: procedures have the time that they had, within the error"
+	like "$(cpi fleet top --db "$url" --epoch 2026-01-01.. --host part)" '2 epochs have one of up to 5 samples' \
+		"$1: cpi fleet top says it"
+	is "$(cpi fleet hosts --db "$url" --format json | python3 -c '
+import json, sys
+print({r["host"]: r["one_in"] for r in json.load(sys.stdin)["hosts"]})')" "{'all': 1, 'part': 5}" "$1: cpi fleet hosts, too"
+	for table in histogram edge stack window_set access_set rolled spread; do
+		store_sql "SELECT '$table' FROM $table WHERE $(of part) LIMIT 1"
+	done >others.out
+	is "$(cat others.out)" '' "$1: nothing else is shipped"
+
+	# The hour, or day, is not over.
+	sqlite3 today.db 'UPDATE run SET state = 0'
+	ship today today.db --sums 24h
+	is "$(store_sql "SELECT count() FROM epoch WHERE name = 'today'")" 0 "$1: a sum to which more may come waits"
+	sqlite3 today.db 'UPDATE run SET state = 1'
+	ship today today.db --sums 24h
+	is "$(store_sql "SELECT last_flush, one_in FROM epoch WHERE name = 'today'")" '2	1' "$1: it is shipped when the run has ended"
+
+	# From whole epochs to sums, and back.
+	sqlite3 known.db 'UPDATE epoch SET open = 1 WHERE id = 2'
+	ship both known.db
+	sqlite3 known.db 'UPDATE epoch SET open = 0 WHERE id = 2'
+	ship both known.db --sums 1h
+	is "$(store_sql "SELECT first_flush, last_flush, one_in FROM epoch WHERE name = 'both' ORDER BY at")" "1	1	0
+2	2	1
+1	1	0" "$1: with --sums the epochs that follow are sums"
+	is "$(rows "$url" both)" "$(rows known.db)" "$1: and nothing counts twice"
+
+	# A profile that nobody can read.
+	ship bad damaged.db --sums 24h
+	like "$(cat ship.log)" 'epoch 1 is damaged and not shipped' "$1: a sum with a damaged profile is left out"
+	is "$(store_sql "SELECT sum(last_flush - first_flush + 1) FROM dropped")" 2 "$1: and its flushes are in table dropped"
+}
+
+each_store one_engine
