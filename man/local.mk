@@ -21,6 +21,6 @@ SUFFIXES = .1.in .1
 $(COMMAND_PAGES): tools/cpi man/options man/page.awk
 .1.in.1:
 	$(AM_V_GEN)$(MKDIR_P) man && command=$(@F:cpi-%.1=%) && \
-	tools/cpi $$command --help | \
+	$(EMULATOR) tools/cpi $$command --help | \
 		$(AWK) -v options='$(srcdir)/man/options' -f '$(srcdir)/man/page.awk' - \
 			$< >$@.tmp && mv $@.tmp $@

@@ -30,6 +30,6 @@ bashcompletion_DATA = completions/cpi
 endif
 CLEANFILES += completions/cpi
 completions/cpi: tools/cpi
-	$(AM_V_GEN)$(MKDIR_P) completions && tools/cpi help --completion >$@.tmp && \
+	$(AM_V_GEN)$(MKDIR_P) completions && $(EMULATOR) tools/cpi help --completion >$@.tmp && \
 		mv $@.tmp $@
 EXTRA_DIST += tools/README.md
