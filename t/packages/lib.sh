@@ -49,7 +49,6 @@ packages_build()
 			skip_all "$(cat builddeps)"
 	else
 		need mmdebstrap unshare
-		build_root
 	fi
 	sum=$(sources_sum) || bail "the archive cannot be made: $sum"
 	debs=$cache/debs-$suite-$machine-$sum
@@ -62,6 +61,7 @@ packages_build()
 		make -C "$builddir" deb >deb.log 2>&1 || bail "make deb: $(tail -n 5 deb.log)"
 		cp "$builddir"/deb/*.deb "$builddir"/deb/*.changes "$builddir"/deb/*.buildinfo "$debs.new"
 	else
+		build_root
 		make -s -C "$builddir" dist >dist.log 2>&1 || bail "make dist: $(tail -n 3 dist.log)"
 		build_in_root "$debs.new" '' tar -xf "$(echo "$builddir"/cpi-*.tar.xz)" --strip-components=1 ||
 			bail "the packages for $suite do not build: $(tail -n 5 deb.log)"
