@@ -3,7 +3,12 @@
  * A split unit refers by index to addresses and ranges in the program's sections, from
  * a base that its skeleton gives. From these sections, starting at the base, and from
  * the unit's own sections an ELF file in memory is made, which has one unit and needs
- * no skeleton. No section is copied: libelf gets pointers to the existing bytes.
+ * no skeleton.
+ *
+ * No section is copied. The file in memory consists of headers and names; each section
+ * is one byte of it, until the libelf descriptor of its data gets the address and size
+ * of the existing bytes. A file that is being written would take them as well, but
+ * libdw 0.192 reads sections by elf_rawdata(), which refuses data of such a file.
  */
 #include "config.h"
 
@@ -15,6 +20,10 @@
 #include <string.h>
 
 #define NR_OWN 2 /* .debug_addr, .debug_ranges */
+
+/* Indices of section headers; 0 means none. */
+#define NAMES      1
+#define FIRST_PART 2
 
 static bool number_of(Dwarf_Die *die, unsigned int name, Dwarf_Word *out)
 {
@@ -63,82 +72,115 @@ bool skeleton_read(Dwarf_Die *die, const struct elfview *main, struct skeleton *
 
 struct unit_section {
 	const char *name;
-	struct split_piece piece;
+	struct split_piece piece; /* data is NULL: it is left out */
 };
 
-static bool add_section(Elf *elf, size_t name, Elf64_Word type, const void *bytes,
-			size_t size)
+/* From native byte order to that of the file. */
+static bool encode_headers(void *at, Elf_Type type, size_t size, unsigned int order)
 {
-	Elf_Scn *scn = elf_newscn(elf);
-	Elf_Data *data = scn ? elf_newdata(scn) : NULL;
-	GElf_Shdr shdr;
+	Elf_Data data = {
+		.d_buf = at,
+		.d_type = type,
+		.d_size = size,
+		.d_version = EV_CURRENT,
+	};
 
-	if (!data || !gelf_getshdr(scn, &shdr))
-		return false;
-	data->d_buf = (void *)bytes;
-	data->d_size = size;
-	data->d_type = ELF_T_BYTE;
-	shdr.sh_name = (Elf64_Word)name;
-	shdr.sh_type = type;
-	shdr.sh_size = size;
-	return gelf_update_shdr(scn, &shdr);
+	return elf64_xlatetof(&data, &data, order);
 }
 
-/* Names first, so that their section is number 1. */
-static bool add_sections(struct splitunit *u, const struct unit_section *parts,
-			 size_t nr)
+/* The class is that of the headers: a unit says itself how large its addresses are. */
+static void fill_ehdr(Elf64_Ehdr *ehdr, size_t nr_headers, unsigned int order)
+{
+	memcpy(ehdr->e_ident, ELFMAG, SELFMAG);
+	ehdr->e_ident[EI_CLASS] = ELFCLASS64;
+	ehdr->e_ident[EI_DATA] = (unsigned char)order;
+	ehdr->e_ident[EI_VERSION] = EV_CURRENT;
+	ehdr->e_type = ET_REL;
+	ehdr->e_version = EV_CURRENT;
+	ehdr->e_ehsize = sizeof(*ehdr);
+	ehdr->e_shentsize = sizeof(Elf64_Shdr);
+	ehdr->e_shoff = sizeof(*ehdr);
+	ehdr->e_shnum = (Elf64_Half)nr_headers;
+	ehdr->e_shstrndx = NAMES;
+}
+
+/* Headers with a section for each part, and names. */
+static bool make_image(struct splitunit *u, const struct unit_section *parts, size_t nr,
+		       unsigned int order)
 {
 	static const char own_name[] = ".shstrtab";
-	size_t size = 1 + sizeof(own_name), at = 1;
-	char *to;
+	const size_t nr_headers = FIRST_PART + nr;
+	const size_t headers = sizeof(Elf64_Ehdr) + nr_headers * sizeof(Elf64_Shdr);
+	size_t size = headers + 1 + sizeof(own_name);
+	Elf64_Shdr *shdr;
+	char *names, *to;
 
 	for (size_t i = 0; i < nr; i++)
 		size += strlen(parts[i].name) + 1;
-	u->names = calloc(1, size);
-	if (!u->names)
+	u->image = calloc(1, size);
+	if (!u->image)
 		return false;
-	to = stpcpy(u->names + 1, own_name) + 1;
-	for (size_t i = 0; i < nr; i++)
-		to = stpcpy(to, parts[i].name) + 1;
-	if (!add_section(u->elf, at, SHT_STRTAB, u->names, size))
-		return false;
-	at += sizeof(own_name);
+	u->size = size;
+	fill_ehdr(u->image, nr_headers, order);
+	shdr = (Elf64_Shdr *)((Elf64_Ehdr *)u->image + 1);
+	names = (char *)u->image + headers;
+	shdr[NAMES] = (Elf64_Shdr){ .sh_name = 1,
+				    .sh_type = SHT_STRTAB,
+				    .sh_offset = headers,
+				    .sh_size = size - headers };
+	to = stpcpy(names + 1, own_name) + 1;
 	for (size_t i = 0; i < nr; i++) {
-		const struct split_piece *p = &parts[i].piece;
-
-		if (p->data && !add_section(u->elf, at, SHT_PROGBITS, p->data, p->size))
-			return false;
-		at += strlen(parts[i].name) + 1;
+		shdr[FIRST_PART + i] = (Elf64_Shdr){
+			.sh_name = (Elf64_Word)(to - names),
+			.sh_type = SHT_PROGBITS,
+			.sh_size = 1,
+		};
+		to = stpcpy(to, parts[i].name) + 1;
 	}
+	return encode_headers(shdr, ELF_T_SHDR, nr_headers * sizeof(*shdr), order) &&
+	       encode_headers(u->image, ELF_T_EHDR, sizeof(Elf64_Ehdr), order);
+}
+
+/* libdw 0.188 reads sections by elf_getdata(), 0.192 by elf_rawdata(). */
+static bool set_section(Elf_Scn *scn, const struct split_piece *p)
+{
+	Elf_Data *raw = elf_rawdata(scn, NULL);
+	Elf_Data *data = raw ? elf_getdata(scn, NULL) : NULL;
+
+	if (!data)
+		return false;
+	raw->d_buf = data->d_buf = (void *)p->data;
+	raw->d_size = data->d_size = p->size;
 	return true;
 }
 
 static bool make_elf(struct splitunit *u, const struct skeleton *s,
 		     const struct elfview *main)
 {
-	const char *ident = elf_getident(main->elf, NULL);
-	struct unit_section parts[SPLIT_NR + NR_OWN] = {
+	struct unit_section all[SPLIT_NR + NR_OWN] = {
 #define SPLIT_PART(id, called) [SPLIT_##id] = { .name = called },
 		SPLIT_SECTIONS(SPLIT_PART)
 #undef SPLIT_PART
 			[SPLIT_NR] = { ".debug_addr", s->addresses },
 		[SPLIT_NR + 1] = { ".debug_ranges", s->ranges },
 	};
-	GElf_Ehdr ehdr;
+	struct unit_section parts[SPLIT_NR + NR_OWN];
+	size_t nr = 0;
+	bool done;
 
 	for (int i = 0; i < SPLIT_NR; i++)
-		parts[i].piece = u->pieces[i];
-	/* A file that is about to be written needs one to write to; it never is. */
-	u->elf = elf_begin(main->file->fd, ELF_C_WRITE, NULL);
-	if (!u->elf || !gelf_newehdr(u->elf, ident[EI_CLASS]) ||
-	    !gelf_getehdr(u->elf, &ehdr))
+		all[i].piece = u->pieces[i];
+	for (size_t i = 0; i < SPLIT_NR + NR_OWN; i++) {
+		if (all[i].piece.data && all[i].piece.size)
+			parts[nr++] = all[i];
+	}
+	if (!make_image(u, parts, nr, elf_getident(main->elf, NULL)[EI_DATA]))
 		return false;
-	ehdr.e_ident[EI_DATA] = (unsigned char)ident[EI_DATA];
-	ehdr.e_type = ET_REL;
-	ehdr.e_version = EV_CURRENT;
-	ehdr.e_shstrndx = 1;
-	return gelf_update_ehdr(u->elf, &ehdr) &&
-	       add_sections(u, parts, SPLIT_NR + NR_OWN);
+	u->elf = elf_memory(u->image, u->size);
+	done = u->elf;
+	for (size_t i = 0; i < nr && done; i++)
+		done = set_section(elf_getscn(u->elf, FIRST_PART + i), &parts[i].piece);
+	return done;
 }
 
 /* A .dwo may hold type units before it; the unit is the one with the id. */
@@ -190,7 +232,7 @@ void splitunit_close(struct splitunit *u)
 		return;
 	dwarf_end(u->dwarf);
 	elf_end(u->elf);
-	free(u->names);
+	free(u->image);
 	free(u);
 }
 

@@ -29,7 +29,8 @@ struct splitunit {
 	Elf *elf;
 	Dwarf *dwarf;
 	Dwarf_Die die;
-	char *names; /* of the sections */
+	void *image; /* the file in memory: headers and names */
+	size_t size;
 	uint64_t address;
 	struct split_piece pieces[SPLIT_NR];
 };
