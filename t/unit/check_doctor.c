@@ -80,6 +80,10 @@ static const struct doctor_finding *find(const struct doctor *d, const char *che
 #define LOCKDOWN "/sys/kernel/security/lockdown"
 #define SHIP     "/run/cpi-ship/metrics.prom"
 #define RUNS     "cpi_ship_level_timestamp_seconds 9999999999\n"
+#define SYSTEMD  "/run/systemd/system/none"
+#define CONFIG   "/etc/cpi/cpi-ship.conf"
+#define IN_D     "/etc/cpi/cpi-ship.conf.d/store.conf"
+#define STORE    "[cpi-ship]\nstore = clickhouse://db:8123/cpi\n"
 #define REFUSED  "/run/cpi-web/certificate-refused"
 #define WANTED   "/etc/systemd/system/multi-user.target.wants/cpi-ship.service"
 #define ALL_BUT_BTF                                                      \
@@ -179,6 +183,15 @@ static const struct {
 	  { { SHIP, RUNS "cpi_ship_flushes_dropped_total 2\n" } },
 	  "fleet",
 	  DOCTOR_NOTE },
+	{ "6.1.0", { { CONFIG, "[cpi-ship]\n#store =\n" } }, "fleet", DOCTOR_OK },
+	{ "6.1.0", { { CONFIG, STORE } }, "fleet", DOCTOR_NOTE },
+	{ "6.1.0", { { IN_D, STORE } }, "fleet", DOCTOR_NOTE },
+	{ "6.1.0", { { IN_D, STORE }, { SYSTEMD, "" } }, "fleet", DOCTOR_PROBLEM },
+	{ "6.1.0",
+	  { { CONFIG, STORE }, { IN_D, "[cpi-ship]\nstore =\n" } },
+	  "fleet",
+	  DOCTOR_OK },
+	{ "6.1.0", { { CONFIG, "store = here\n" } }, "fleet", DOCTOR_NOTE },
 	{ "6.1.0", { { 0 } }, "certificate", DOCTOR_OK },
 	{ "6.1.0",
 	  { { REFUSED, "/etc/cpi/web.pem\n" } },
@@ -246,7 +259,6 @@ START_TEST(each_machine_has_its_finding)
 }
 END_TEST
 
-#define SYSTEMD "/run/systemd/system/none"
 #define RETAIN                                                               \
 	"make room, or write 'retain = hourly:7d,daily:90d,size:500M' into " \
 	"/etc/cpi/cpid.conf and run "
@@ -264,6 +276,8 @@ static const struct {
 	  RUNS "cpi_ship_store_failing 1\n" },
 	{ SYSTEMD, "fleet", "cpi-ship --check-config && systemctl status cpi-ship",
 	  WANTED, "" },
+	{ SYSTEMD, "fleet", "systemctl enable --now cpi-ship", IN_D, STORE },
+	{ "/none", "fleet", "start cpi-ship", IN_D, STORE },
 	{ SYSTEMD, "certificate", "journalctl -u cpi-web -n 20", REFUSED, "" },
 	{ "/none", "certificate", "read the messages of cpi-web", REFUSED, "" },
 	{ "/sys/fs/cgroup/none", "cgroups", "mount -t cgroup2 cgroup2 /sys/fs/cgroup",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * doctor_ship.c - does a fleet's store get the epochs? As the metrics of cpi-ship say
+ * doctor_ship.c - does a fleet's store get the epochs? As the metrics of cpi-ship say,
+ *		   else its configuration
  */
 #include "config.h"
 
@@ -10,8 +11,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "service/unitfile.h"
 #include "tools/doctor/doctor.h"
 
+#define CONFIG  "/etc/cpi/cpi-ship.conf" /* and cpi-ship.conf.d */
 #define ENABLED "/etc/systemd/system/multi-user.target.wants/cpi-ship.service"
 #define METRICS "/run/cpi-ship/metrics.prom" /* of the unit's RuntimeDirectory= */
 
@@ -65,6 +68,45 @@ static void check_metrics(struct doctor *d, struct buf *text, double now)
 	}
 }
 
+static int take_setting(void *ctx, const char *file, const struct unitfile_setting *s)
+{
+	bool *has_store = ctx;
+
+	if (!strcmp(s->name, "store"))
+		*has_store = *s->value;
+	return 0;
+}
+
+/* What the files say of a cpi-ship that neither runs nor is enabled. */
+static void check_config(struct doctor *d)
+{
+	static const char why[] = "The store gets nothing of this machine.";
+	bool has_store = false;
+	const struct unitfile_reader reader = { .program = "cpi",
+						.section = "cpi-ship",
+						.setting = take_setting,
+						.ctx = &has_store };
+	char path[1024];
+
+	snprintf(path, sizeof(path), "%s" CONFIG, d->root);
+	if (unitfile_read(&reader, path, true))
+		doctor_add(d, "fleet", DOCTOR_NOTE,
+			   "the configuration of cpi-ship cannot be read",
+			   "So it is not known whether this machine is in a fleet.",
+			   "cpi-ship --check-config");
+	else if (has_store && doctor_has_systemd(d))
+		doctor_add(d, "fleet", DOCTOR_PROBLEM,
+			   "cpi-ship has a store, but is not enabled", why,
+			   "systemctl enable --now cpi-ship");
+	else if (has_store)
+		doctor_add(d, "fleet", DOCTOR_NOTE,
+			   "cpi-ship has a store, but does not run here", why,
+			   "start cpi-ship");
+	else
+		doctor_ok(d, "fleet",
+			  "cpi-ship is not set up: this machine is in none");
+}
+
 void doctor_check_ship(struct doctor *d)
 {
 	struct buf text = { 0 };
@@ -87,8 +129,7 @@ void doctor_check_ship(struct doctor *d)
 			   "The store gets nothing of this machine.",
 			   "cpi-ship --check-config && systemctl status cpi-ship");
 	} else {
-		doctor_ok(d, "fleet",
-			  "cpi-ship is not set up: this machine is in none");
+		check_config(d);
 	}
 	buf_fini(&text);
 }
