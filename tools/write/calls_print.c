@@ -16,8 +16,12 @@ static void print_header(const struct calls *c)
 {
 	const double all = c->busy.weight + (c->req->idle ? 0 : c->idle.weight);
 
-	report_header_idle(&c->sel, &c->ev, c->idle.n ? 100 * c->idle.weight / all : 0,
-			   c->req->idle);
+	report_header_time(&c->sel, &c->ev,
+			   &(struct report_time){
+				   .idle_percent =
+					   c->idle.n ? 100 * c->idle.weight / all : 0,
+				   .idle_included = c->req->idle,
+			   });
 	out_line("Total samples of stacks for event type %s = %" PRIu64,
 		 c->ev.event[0].name, c->busy.n);
 	putchar('\n');

@@ -429,9 +429,14 @@ static void print_header(const struct prof *p)
 {
 	const double idle = p->idle[p->primary].weight;
 	const double all = p->busy[p->primary].weight + idle;
+	const double first = p->busy[0].weight + p->idle[0].weight;
 
-	report_header_idle(&p->sel, &p->ev, all > 0 ? 100 * idle / all : 0,
-			   p->req->idle);
+	report_header_time(&p->sel, &p->ev,
+			   &(struct report_time){
+				   .idle_percent = all > 0 ? 100 * idle / all : 0,
+				   .idle_included = p->req->idle,
+				   .more_ns = prof_is_one_time(p) ? all - first : 0,
+			   });
 	if (p->has_weights || p->req->attribution)
 		time_source_print(&p->source, attribution_of(p));
 	if (p->sel.verbose && prof_is_one_time(p))

@@ -158,36 +158,37 @@ static void put_when(const struct selection *sel, const struct brief *b,
 	buf_printf(out, "%s)", b->open ? ", still open" : "");
 }
 
-static void put_what(const struct events *ev, const struct brief *b, double idle,
-		     bool included, struct buf *out)
+static void put_what(const struct events *ev, const struct brief *b,
+		     const struct report_time *t, struct buf *out)
 {
 	const struct selected_event *first = &ev->event[0];
+	const double sampled = b->sampled + t->more_ns;
 
 	if (first->is_time)
 		buf_printf(out,
-			   b->sampled < 1e12 ? "%.3g s of CPU sampled"
-					     : "%.0f s of CPU sampled",
-			   b->sampled / 1e9);
+			   sampled < 1e12 ? "%.3g s of CPU sampled"
+					  : "%.0f s of CPU sampled",
+			   sampled / 1e9);
 	else
 		buf_printf(out, "%" PRIu64 " samples of %s", b->nr_samples,
 			   first->name);
-	if (idle > 0)
-		buf_printf(out, ", %.1f %% idle (%s)", idle,
-			   included ? "counted" : "not counted");
+	if (t->idle_percent > 0)
+		buf_printf(out, ", %.1f %% idle (%s)", t->idle_percent,
+			   t->idle_included ? "counted" : "not counted");
 	buf_printf(out, ", %" PRIu64 " lost, %.1f %% unknown", b->lost,
-		   b->sampled > 0 ? 100 * b->unknown / b->sampled : 0);
+		   sampled > 0 ? 100 * b->unknown / sampled : 0);
 }
 
 /* On two lines where the terminal is too narrow for one. */
 static void print_brief(const struct selection *sel, const struct events *ev,
-			double idle, bool included)
+			const struct report_time *t)
 {
 	struct buf when = { 0 }, what = { 0 };
 	struct brief b;
 
 	brief_make(sel, ev, &b);
 	put_when(sel, &b, &when);
-	put_what(ev, &b, idle, included, &what);
+	put_what(ev, &b, t, &what);
 	if (term_width() && when.len + what.len + 2 > term_width()) {
 		out_line("%s", buf_str(&when));
 		out_line("%s", buf_str(&what));
@@ -222,10 +223,10 @@ static void print_marks(const struct selection *sel)
 	buf_fini(&hosts);
 }
 
-void report_header_idle(const struct selection *sel, const struct events *ev,
-			double idle_percent, bool included)
+void report_header_time(const struct selection *sel, const struct events *ev,
+			const struct report_time *t)
 {
-	print_brief(sel, ev, idle_percent, included);
+	print_brief(sel, ev, t);
 	print_marks(sel);
 	print_other_clocks(sel);
 	if (sel->verbose)
@@ -234,7 +235,7 @@ void report_header_idle(const struct selection *sel, const struct events *ev,
 
 void report_header(const struct selection *sel, const struct events *ev)
 {
-	report_header_idle(sel, ev, 0, false);
+	report_header_time(sel, ev, &(struct report_time){ 0 });
 }
 
 /*

@@ -16,12 +16,16 @@
  */
 void report_header(const struct selection *sel, const struct events *ev);
 
-/*
- * The same of a report that knows how much of the first event was idle, in percent of
- * all, and whether its rows' percentages are of all.
- */
-void report_header_idle(const struct selection *sel, const struct events *ev,
-			double idle_percent, bool included);
+/* What a report knows of the time of its rows. */
+struct report_time {
+	double idle_percent; /* of all; 0: none, or not known */
+	bool idle_included;  /* the rows' percentages are of all */
+	double more_ns; /* the rows' time beyond that of the first event's samples */
+};
+
+/* The same of a report that knows its rows' time. */
+void report_header_time(const struct selection *sel, const struct events *ev,
+			const struct report_time *t);
 
 /* Text: losses by name, throttling, gaps; with --verbose all that was not sampled. */
 void report_footer(const struct selection *sel);
