@@ -39,8 +39,9 @@
 #define RING_SIZE_MIN (128u << 10)
 
 #define SCAN_INTERVAL_NS NSEC_PER_SEC
-#define LOOK_INTERVAL_NS \
-	(100 * NSEC_PER_MSEC) /* between two reads of an event's count */
+/* the least time between two looks at whether an event has stopped */
+#define LOOK_INTERVAL_NS (100 * NSEC_PER_MSEC)
+#define STOPPED_NS       (500 * NSEC_PER_MSEC)
 
 struct source {
 	struct perfthreads threads; /* the other threads of the target */
@@ -337,33 +338,50 @@ static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
 }
 
 /*
- * Notices an event that has stopped. When a CPU goes offline, its events stop, and they
- * do not start again when the CPU comes back. An event of a process runs only while
- * that process does, so it is not judged. An event that was enabled for less than half
- * of the time since the last read has stopped. The time between two reads is measured
- * from the end of one to the beginning of the next, so it is never too long, however
- * slow a read is. A read interrupts the event's CPU, so there are few of them.
+ * Reads an event's counts, and notes the lost records. Returns the time in ns for which
+ * the event was enabled. A read interrupts the event's CPU, so there are few of them.
  */
-static void look_at_event(struct sideband *sb, struct source *s, bool may_have_lost)
+static uint64_t read_event(struct sideband *sb, struct source *s)
 {
-	const uint64_t now = time_mono_ns();
-	const bool is_time =
-		sb->cfg.target.pid < 0 && now >= s->looked_ns + LOOK_INTERVAL_NS;
 	uint64_t count[3] = {
 		0
 	}; /* the count, which is always 0; enabled time in ns; lost records */
-	ssize_t n;
 
-	if (!is_time && !may_have_lost)
-		return;
-	n = read(s->fd, count, sizeof(count));
-	if (n == sizeof(count))
+	if (read(s->fd, count, sizeof(count)) == sizeof(count))
 		note_lost(sb, s, count[2]);
-	if (!is_time)
+	return count[1];
+}
+
+/*
+ * Notices an event that has stopped. When a CPU goes offline, its events stop, and they
+ * do not start again when the CPU comes back. An event of a process runs only while
+ * that process does, so it is not judged. An event has stopped if it was not enabled
+ * for an eighth of the time since the last look, or for STOPPED_NS. The time between
+ * two looks is measured from the end of one to the beginning of the next, so it is
+ * never too long, however slow a look is. Within a minute the two clocks differ by 30
+ * ms at most.
+ */
+static void look_at_event(struct sideband *sb, struct source *s)
+{
+	const uint64_t now = time_mono_ns();
+	uint64_t enabled_ns, since_ns, missing_ns;
+
+	if (now < s->looked_ns + LOOK_INTERVAL_NS)
 		return;
-	s->stopped = count[1] < s->enabled_ns + (now - s->looked_ns) / 2;
-	s->enabled_ns = count[1];
+	since_ns = now - s->looked_ns;
+	missing_ns = since_ns / 8 < STOPPED_NS ? since_ns / 8 : STOPPED_NS;
+	enabled_ns = read_event(sb, s);
+	s->stopped = enabled_ns < s->enabled_ns + since_ns - missing_ns;
+	s->enabled_ns = enabled_ns;
 	s->looked_ns = time_mono_ns();
+}
+
+void sideband_look_at_events(struct sideband *sb)
+{
+	for (int cpu = 0; cpu < sb->nr_sources && sb->cfg.target.pid < 0; cpu++) {
+		if (sb->source[cpu].fd >= 0)
+			look_at_event(sb, &sb->source[cpu]);
+	}
 }
 
 /*
@@ -630,8 +648,8 @@ bool sideband_read(struct sideband *sb)
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		struct source *s = &sb->source[cpu];
 
-		if (s->fd >= 0)
-			look_at_event(sb, s, ring_release(&s->ring));
+		if (s->fd >= 0 && ring_release(&s->ring))
+			read_event(sb, s);
 	}
 	return sb->nr_lost != sb->nr_mended || sb->missed;
 }

@@ -45,6 +45,9 @@ void sideband_close(struct sideband *sb); /* accepts NULL */
 /* Opens and closes events for CPUs that came or went. Returns 0 or the last -errno. */
 int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus);
 
+/* Notes which events have stopped. Call it before sideband_leave_out_stopped(). */
+void sideband_look_at_events(struct sideband *sb);
+
 /*
  * Removes from the set each CPU that went offline since its event was opened, because
  * such an event records nothing any more. The highest CPU of the set stays.

@@ -251,6 +251,7 @@ void session_sweep(struct session *s)
 {
 	const uint64_t now = session_now(s), swept_ns = time_mono_ns();
 
+	sideband_look_at_events(s->sideband);
 	follow_cpus(s);
 	cycle(s);
 	mend_processes(s);
