@@ -20,11 +20,6 @@ uint32_t windowpool_granules(uint32_t nr_cells)
 	return (nr_cells + WINDOWPOOL_GRANULE - 1) / WINDOWPOOL_GRANULE;
 }
 
-static bool is_taken(const struct windowpool *p, uint32_t granule)
-{
-	return p->taken[granule / 64] >> granule % 64 & 1;
-}
-
 int windowpool_init(struct windowpool *p, uint32_t nr_cells)
 {
 	memset(p, 0, sizeof(*p));
@@ -50,21 +45,33 @@ void windowpool_clear(struct windowpool *p)
 	p->lowest = 0;
 }
 
+/* The first granule in [from, to) that is taken, or that is free; to if none is. */
+static uint32_t next(const struct windowpool *p, uint32_t from, uint32_t to, bool taken)
+{
+	while (from < to) {
+		const uint64_t word = p->taken[from / 64];
+		const uint64_t left = (taken ? word : ~word) >> from % 64;
+
+		if (left) {
+			from += (uint32_t)__builtin_ctzll(left);
+			break;
+		}
+		from += 64 - from % 64;
+	}
+	return from < to ? from : to;
+}
+
 /* The first run of nr free granules in [from, to), or 0. */
 static uint32_t find_run(const struct windowpool *p, uint32_t from, uint32_t to,
 			 uint32_t nr)
 {
-	uint32_t run = 0;
+	while (from < to) {
+		const uint32_t start = next(p, from, to, false);
+		const uint32_t enough = to - start > nr ? start + nr : to;
 
-	for (uint32_t i = from; i < to; i++) {
-		if (i % 64 == 0 && p->taken[i / 64] == UINT64_MAX) {
-			run = 0;
-			i += 63;
-			continue;
-		}
-		run = is_taken(p, i) ? 0 : run + 1;
-		if (run == nr)
-			return i + 1 - nr;
+		from = next(p, start, enough, true);
+		if (from - start == nr)
+			return start;
 	}
 	return 0;
 }
