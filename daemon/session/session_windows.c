@@ -158,8 +158,7 @@ static int wait_ms(struct sampler *p)
 
 static int run_windows(struct sampler *p)
 {
-	windowsampler_run(p->source);
-	return -1;
+	return windowsampler_run(p->source);
 }
 
 static void mark_images(const struct sampler *p)

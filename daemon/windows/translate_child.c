@@ -52,7 +52,7 @@ int translate_child_open(int epoll_fd, struct translate_child **out)
 		return -ENOMEM;
 	t->socket = -1;
 	err = helper_start(NAME, &t->pid, &t->socket);
-	if (!err && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, t->socket, &ev))
+	if (!err && epoll_fd >= 0 && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, t->socket, &ev))
 		err = -errno;
 	if (err) {
 		translate_child_close(t);

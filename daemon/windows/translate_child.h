@@ -17,8 +17,9 @@
 struct translate_child;
 
 /*
- * Starts cpi-translate; epoll_fd becomes readable when there is an answer.
- * Returns 0, or -errno as helper_start() does.
+ * Starts cpi-translate; epoll_fd becomes readable when there is an answer. If epoll_fd
+ * is -1, the caller looks for answers from time to time. Returns 0, or -errno as
+ * helper_start() does.
  */
 int translate_child_open(int epoll_fd, struct translate_child **out);
 void translate_child_close(struct translate_child *t); /* accepts NULL */

@@ -150,9 +150,9 @@ static int hold_events(struct windowlate *wl, const struct windowsource_config *
  * The helper is started at once, because it needs privileges that a daemon gives up
  * after its start.
  */
-static int start_translator(struct windowlate *wl, int epoll_fd)
+static int start_translator(struct windowlate *wl)
 {
-	return translate_child_open(epoll_fd, &wl->translator);
+	return translate_child_open(-1, &wl->translator);
 }
 
 int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpus,
@@ -169,7 +169,7 @@ int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpu
 	err = loading_new(cfg, cpus, &wl->loading);
 	if (!err)
 		err = wl->has_target ? hold_events(wl, cfg, cpus)
-				     : start_translator(wl, cfg->epoll_fd);
+				     : start_translator(wl);
 	if (err)
 		windowlate_free(wl);
 	else

@@ -1021,11 +1021,11 @@ static void take_answers(struct windowpages *wp)
 	}
 }
 
-bool windowpages_run(struct windowpages *wp)
+uint32_t windowpages_run(struct windowpages *wp)
 {
 	take_answers(wp);
 	ask_for_wanted(wp);
-	return wp->nr_asked || wp->nr_wanted;
+	return wp->nr_asked;
 }
 
 static void mark(struct known_image *image)

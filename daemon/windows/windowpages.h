@@ -117,8 +117,8 @@ void windowpages_look_ahead(struct windowpages *wp);
 const union cpi_code_cell *windowpages_code(const struct windowpages *wp,
 					    uint32_t entry);
 
-/* Sends requests and takes answers. Returns whether more answers will come. */
-bool windowpages_run(struct windowpages *wp);
+/* Sends requests and takes answers. Returns how many answers are still to come. */
+uint32_t windowpages_run(struct windowpages *wp);
 
 /*
  * See I1. Returns 0 or -errno; after an error windowpages_give_room() must not be

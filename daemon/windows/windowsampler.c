@@ -33,13 +33,15 @@
 #include "daemon/windows/windowreplay.h"
 #include "daemon/windows/windowsource.h"
 
-#define NR_ENTRIES   (1u << 18) /* pages of all code that may be followed: 1 GiB */
-#define LOOK_NS      (10 * NSEC_PER_SEC)
-#define LEARN_NS     (200 * NSEC_PER_MSEC)
-#define LEARN_SHARE  8  /* where 1 in 8 windows ended at code that is not there */
-#define LEARN_ROUNDS 64 /* that are so short, then as many of twice the time, ... */
-#define LEARN_MOST   2  /* ... but no longer than these doublings while there is room */
-#define ENTER_NS     (20 * NSEC_PER_MSEC) /* where there is somebody new */
+#define NR_ENTRIES     (1u << 18) /* pages of all code that may be followed: 1 GiB */
+#define LOOK_NS        (10 * NSEC_PER_SEC)
+#define LEARN_NS       (200 * NSEC_PER_MSEC)
+#define LEARN_SHARE    8  /* where 1 in 8 windows ended at code that is not there */
+#define LEARN_ROUNDS   64 /* that are so short, then as many of twice the time, ... */
+#define LEARN_MOST     2 /* ... but no longer than these doublings while there is room */
+#define ANSWER_MS      50 /* between two looks for translated pages */
+#define FULL_ANSWER_MS 20 /* likewise, while no more pages can be asked for */
+#define ENTER_NS       (20 * NSEC_PER_MSEC) /* where there is somebody new */
 
 struct collector {
 	struct windowsampler_config cfg;
@@ -113,7 +115,7 @@ static int open_translation(struct collector *ws)
 		ws->translator = windowlate_take_translator(ws->cfg.late);
 	if (ws->translator)
 		return 0;
-	err = translate_child_open(ws->cfg.epoll_fd, &ws->translator);
+	err = translate_child_open(-1, &ws->translator);
 	if (err)
 		log_warn("windows: not available: cpi-translate cannot be started: %s",
 			 err_str(err));
@@ -782,11 +784,19 @@ static bool is_due(struct collector *ws)
  * The ring wakes the daemon when somebody new is in it, and then until it is empty:
  * also for later records, for which it would not wake. So it is emptied each time,
  * which takes no system call.
+ *
+ * Answers of cpi-translate wake nobody: they are looked for after a while, so that one
+ * wake-up serves several.
  */
-void windowsampler_run(struct collector *ws)
+int windowsampler_run(struct collector *ws)
 {
+	uint32_t nr_asked;
+
 	ws->source->ops->consume(ws->source, take_record, ws);
-	windowpages_run(ws->pages);
+	nr_asked = windowpages_run(ws->pages);
+	if (!nr_asked)
+		return -1;
+	return nr_asked < TRANSLATE_CHILD_MAX_ASKED ? ANSWER_MS : FULL_ANSWER_MS;
 }
 
 /* ---- counts ---- */

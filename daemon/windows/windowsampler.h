@@ -56,8 +56,11 @@ extern const struct source_ops source_windows;
 /* Returns the maximum time in ms until the next drain; 0 means now. */
 int windowsampler_wait_ms(const struct collector *ws);
 
-/* Adds new processes to the tables and requests translations; never blocks. */
-void windowsampler_run(struct collector *ws);
+/*
+ * Takes records and translated pages, and requests translations; never blocks. Returns
+ * the ms until the next call, or -1.
+ */
+int windowsampler_run(struct collector *ws);
 
 /* The mean time of a window in the interrupt, in ns; 0: not known yet. */
 double windowsampler_mean_ns(const struct collector *ws);
