@@ -17,7 +17,7 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) $(DB_LONG_UNIT) t/0116-cli-record-process.t \
 	t/0214-cpid-locked.t t/0216-cpid-fresh.t t/0217-cpid-minutes.t \
 	t/0218-cpid-config.t t/0219-cpid-rights.t t/0307-collect-killed.t t/0308-collect-full-disk.t \
 	t/0311-collect-raw.t t/0312-collect-outcomes.t t/0314-collect-unprivileged.t \
-	t/0337-windows-aarch64.t t/0341-cli-why.t t/0343-diff-builds.t \
+	t/0337-windows-aarch64.t t/0341-cli-why.t t/0343-diff-builds.t t/0344-windows-budget.t \
 	t/0345-cli-paths.t t/0349-cli-values.t t/0338-cli-operands.t t/0347-windows-jit.t t/0366-bpf-killed.t \
 	t/0367-bpf-outcomes.t t/0370-bpf-nothing-stays.t t/0372-bpf-ticks-outcomes.t \
 	t/0376-bpf-flips.t t/0377-bpf-verifier.t t/0382-jit-java.t \
@@ -548,8 +548,8 @@ t_accuracy_event_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
 EXTRA_DIST += t/accuracy/events t/accuracy/event_program.c t/accuracy/event_traces.py
 
 # Windows, against single-stepping the same instructions.
-WINDOW_TESTS = t/0346-windows-pairs.t t/0347-windows-jit.t t/0398-windows-stepped.t \
-	t/0399-windows-collect.t
+WINDOW_TESTS = t/0344-windows-budget.t t/0346-windows-pairs.t t/0347-windows-jit.t \
+	t/0398-windows-stepped.t t/0399-windows-collect.t
 dist_check_SCRIPTS += $(WINDOW_TESTS)
 LONG_TESTS += $(WINDOW_TESTS)
 EXTRA_DIST += t/stepped.bpf.c t/stepped.h t/stepper.c t/window_agrees.h t/window_kmod.c \

@@ -186,12 +186,13 @@ static int set_stacks_copy(void *options, const char *text)
 	return -EINVAL;
 }
 
-/* A rate that is asked for begins at once. */
+/* A rate that is asked for begins at once, and stays. */
 static int set_windows(void *options, const char *text)
 {
 	struct options *o = options;
 
 	o->session.windows.after_ns = 0;
+	o->session.windows.by_budget = false;
 	return parse_rate_or_off(o, text, SESSION_WINDOWS_MAX_HZ,
 				 &o->session.windows.hz);
 }
@@ -397,6 +398,7 @@ void options_init(struct options *o)
 	o->session = session_config_default();
 	o->session.ticks = true;
 	o->session.windows.hz = SESSION_WINDOWS_HZ;
+	o->session.windows.by_budget = true;
 	o->session.windows.after_ns = WINDOWS_AFTER_NS;
 	o->session.windows.is_patient = true;
 	o->socket = CPI_CONTROL_SOCKET;

@@ -29,6 +29,9 @@
 #define MAX_PATIENCE 64
 #define LONG_QUIET   256
 
+#define NEAR 1.25 /* a rate of windows stays if the better one is so near */
+#define NS   1e9  /* of a second */
+
 struct budget budget_init(double share, double min_hz, double max_hz)
 {
 	return (struct budget){ .share = share,
@@ -94,6 +97,20 @@ double budget_decide(struct budget *b, double hz, const struct budget_cost *c)
 		return raise(b, hz, c);
 	b->calm = 0;
 	return hz;
+}
+
+double budget_windows_hz(const struct budget *b, double window_ns, double hz,
+			 double max_hz)
+{
+	double to;
+
+	if (!(window_ns > 0))
+		return hz;
+	to = within(BUDGET_WINDOWS * b->share * NS / window_ns, BUDGET_LEAST_WINDOWS_HZ,
+		    max_hz);
+	if (to > max_hz)
+		to = max_hz;
+	return to * NEAR > hz && to < hz * NEAR ? hz : to;
 }
 
 void budget_note(struct budget *b, double cost_ns)

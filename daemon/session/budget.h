@@ -26,6 +26,10 @@
  */
 #define BUDGET_AT_START 0.8
 
+/* The part of the budget for the interrupts of windows, if their rate is not fixed. */
+#define BUDGET_WINDOWS          0.1
+#define BUDGET_LEAST_WINDOWS_HZ 5.0
+
 /* The number of measured costs in the median, and the least number for a result. */
 #define BUDGET_COSTS     11
 #define BUDGET_MIN_COSTS 5
@@ -71,6 +75,14 @@ void budget_note(struct budget *b, double cost_ns);
 
 /* Whether too few costs are known, so that the next attempt should come soon. */
 bool budget_is_learning(const struct budget *b);
+
+/*
+ * Returns the rate of windows that costs BUDGET_WINDOWS of the budget, if a window
+ * takes window_ns, at least BUDGET_LEAST_WINDOWS_HZ and at most max_hz. Returns hz, the
+ * rate now, if the two differ by less than a quarter, or if window_ns is not known (0).
+ */
+double budget_windows_hz(const struct budget *b, double window_ns, double hz,
+			 double max_hz);
 
 /* Gets the median of the last costs. Returns 0, or -ENODATA if there are too few. */
 int budget_sample_cost(const struct budget *b, double *cost_ns);

@@ -4,12 +4,17 @@
  *
  * Windows use the same clock as stacks. If windows are not possible here, the session
  * goes on without them.
+ *
+ * What a window adds to a report is large for the first ones of a procedure, and small
+ * for those after thousands. So the first windows are taken at the full rate, and later
+ * ones at the rate whose interrupts cost a tenth of the budget (budget_windows_hz()).
  */
 #include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/session/session_private.h"
@@ -22,10 +27,19 @@
  */
 #define STREAM_EVENT "windows"
 
+/* Windows for each CPU at the full rate: of a busy minute. */
+#define FULL_RATE_WINDOWS (60 * SESSION_WINDOWS_HZ)
+
+/* A change of the rate begins another stream, so there are few. */
+#define RATE_LOOK_NS (10 * NSEC_PER_SEC)
+#define RATE_STAY_NS (1800 * NSEC_PER_SEC)
+
 struct windows_sampler {
 	struct sampler sampler;
 	struct windowlate *late; /* NULL: windows began with the session */
 	struct event event;
+	double hz;
+	uint64_t next_look_ns; /* whether another rate is better */
 	uint64_t period;
 	struct stream stream;
 	struct windowtally *tally;
@@ -80,7 +94,7 @@ static int start(struct session *s, struct windows_sampler *w)
 	const int err = windowsampler_open(&cfg, &s->cpus, &w->sampler.source);
 
 	if (!err)
-		log_info("session: %.0f windows/s per CPU", s->cfg.windows.hz);
+		log_info("session: %.0f windows/s per CPU", w->hz);
 	return err;
 }
 
@@ -98,7 +112,8 @@ static int prepare(struct session *s, struct windows_sampler *w)
 
 	if (err)
 		return err;
-	w->period = event_period(&w->event, s->cfg.windows.hz);
+	w->hz = s->cfg.windows.hz;
+	w->period = event_period(&w->event, w->hz);
 	w->tally = windowtally_new();
 	return w->tally ? 0 : -ENOMEM;
 }
@@ -156,9 +171,62 @@ static int wait_ms(struct sampler *p)
 	return windowsampler_wait_ms(p->source);
 }
 
+/* The time of a window: the interrupt, and what it interprets. 0: not known. */
+static double window_ns(const struct windows_sampler *w)
+{
+	const double interrupt_ns = w->sampler.session->events.interrupt_ns;
+	const double mean_ns = windowsampler_mean_ns(w->sampler.source);
+
+	return interrupt_ns > 0 && mean_ns > 0 ? interrupt_ns + mean_ns : 0;
+}
+
+/* The flush in between ends the stream, and no window comes meanwhile. */
+static void change_rate(struct windows_sampler *w, double hz)
+{
+	struct session *s = w->sampler.session;
+	int err, failed;
+
+	source_windows.stop(w->sampler.source);
+	err = session_post(s);
+	if (!err) {
+		log_info("session: %.0f windows/s per CPU from now on", hz);
+		w->hz = hz;
+		w->period = event_period(&w->event, hz);
+		w->next_look_ns = session_now(s) + RATE_STAY_NS;
+	}
+	failed = windowsampler_restart(w->sampler.source);
+	if (failed)
+		log_err("session: windows are not taken on all CPUs any more: %s",
+			err_str(failed));
+	if (!err)
+		session_store(s);
+}
+
+static void follow_budget(struct windows_sampler *w)
+{
+	struct session *s = w->sampler.session;
+	const uint64_t now_ns = session_now(s);
+	struct collector_counts now;
+	double hz;
+
+	if (!s->cfg.windows.by_budget || now_ns < w->next_look_ns ||
+	    !windowsampler_has_rate(w->sampler.source))
+		return;
+	w->next_look_ns = now_ns + RATE_LOOK_NS;
+	source_windows.counts(w->sampler.source, 0, &now);
+	if ((double)now.received < FULL_RATE_WINDOWS * s->cpus.nr)
+		return;
+	hz = budget_windows_hz(&s->budget, window_ns(w), w->hz, s->cfg.windows.hz);
+	if (hz != w->hz)
+		change_rate(w, hz);
+}
+
 static int run_windows(struct sampler *p)
 {
-	return windowsampler_run(p->source);
+	const int ms = windowsampler_run(p->source);
+
+	follow_budget(windows_of(p));
+	return ms;
 }
 
 static void mark_images(const struct sampler *p)
@@ -215,7 +283,7 @@ static double cost(const struct sampler *p)
 {
 	const struct session *s = p->session;
 
-	return s->cfg.windows.hz *
+	return windows_of(p)->hz *
 	       (s->events.interrupt_ns + windowsampler_mean_ns(p->source)) /
 	       NSEC_PER_SEC;
 }
@@ -229,7 +297,7 @@ static void status(struct sampler *p, struct buf *out)
 
 	source_windows.counts(p->source, 0, &now);
 	buf_printf(out, "windows on\n");
-	buf_printf(out, "windows_rate_hz %.1f\n", p->session->cfg.windows.hz);
+	buf_printf(out, "windows_rate_hz %.1f\n", w->hz);
 	buf_printf(out, "windows_received %llu\n", (unsigned long long)now.received);
 	buf_printf(out, "windows_stored %llu\n",
 		   (unsigned long long)(a->stored + w->tally->kept));

@@ -324,6 +324,11 @@ static void bpf_stop(struct windowsource *ws)
 	counters_stop(bpf_of(ws)->counters);
 }
 
+static int bpf_restart(struct windowsource *ws)
+{
+	return counters_restart(bpf_of(ws)->counters);
+}
+
 static int bpf_set_cpus(struct windowsource *ws, const struct cpus *cpus)
 {
 	return counters_set_cpus(bpf_of(ws)->counters, cpus);
@@ -393,6 +398,7 @@ const struct windowsource_ops windowsource_bpf = {
 	.close = bpf_close,
 	.start = bpf_start,
 	.stop = bpf_stop,
+	.restart = bpf_restart,
 	.set_cpus = bpf_set_cpus,
 	.randomise = bpf_randomise,
 	.synchronize = bpf_synchronize,

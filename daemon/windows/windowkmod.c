@@ -249,6 +249,7 @@ const struct windowsource_ops windowsource_kmod = {
 	.close = kmod_close,
 	.start = kmod_start,
 	.stop = kmod_stop,
+	.has_fixed_rate = true,
 	.set_cpus = kmod_set_cpus,
 	.randomise = kmod_randomise,
 	.synchronize = kmod_synchronize,

@@ -850,6 +850,16 @@ static void stop(struct collector *ws)
 	ws->source->ops->stop(ws->source);
 }
 
+bool windowsampler_has_rate(const struct collector *ws)
+{
+	return !ws->source->ops->has_fixed_rate;
+}
+
+int windowsampler_restart(struct collector *ws)
+{
+	return ws->source->ops->restart(ws->source);
+}
+
 const char *windowsampler_source(const struct collector *ws)
 {
 	return ws->source->ops->name;

@@ -65,6 +65,13 @@ int windowsampler_run(struct collector *ws);
 /* The mean time of a window in the interrupt, in ns; 0: not known yet. */
 double windowsampler_mean_ns(const struct collector *ws);
 
+/*
+ * Whether the rate can be changed. Then stop the source, flush, change the period, and
+ * call windowsampler_restart(), which returns 0 or -errno.
+ */
+bool windowsampler_has_rate(const struct collector *ws);
+int windowsampler_restart(struct collector *ws);
+
 /* The source of windows: "kmod" or "bpf". */
 const char *windowsampler_source(const struct collector *ws);
 

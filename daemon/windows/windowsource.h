@@ -65,6 +65,10 @@ struct windowsource_ops {
 	int (*start)(struct windowsource *ws, const struct cpus *cpus);
 	void (*stop)(struct windowsource *ws); /* then call consume once more, for the
 						  records that are left */
+	/* After stop(): starts again, with the periods that cfg has now. 0 or -errno.
+	 */
+	int (*restart)(struct windowsource *ws);
+	bool has_fixed_rate; /* then cfg.period must stay, and restart is NULL */
 	int (*set_cpus)(struct windowsource *ws, const struct cpus *cpus);
 	/*
 	 * Draws new sampling periods; does nothing if the source draws one at

@@ -249,6 +249,38 @@ START_TEST(learning_ends_where_no_cost_can_be_found)
 }
 END_TEST
 
+static const struct {
+	double share, window_ns, hz, max_hz, want;
+} windows[] = {
+	/* a tenth of the budget */
+	{ 0.005, 50000, 50, 50, 10 },
+	{ 0.005, 25000, 50, 50, 20 },
+	{ 0.010, 50000, 50, 50, 20 },
+	/* no more than the full rate, where windows cost little */
+	{ 0.005, 5000, 50, 50, 50 },
+	{ 0.005, 5000, 10, 50, 50 },
+	{ 0.005, 5000, 2, 3, 3 },
+	/* and never nearly none */
+	{ 0.005, 1e6, 50, 50, BUDGET_LEAST_WINDOWS_HZ },
+	{ 0.005, 1e6, 3, 3, 3 },
+	/* a small difference is not worth a change */
+	{ 0.005, 11000, 50, 50, 50 },
+	{ 0.005, 41000, 10, 50, 10 },
+	{ 0.005, 39000, 10, 50, 500 / 39.0 },
+	/* what is not known changes nothing */
+	{ 0.005, 0, 50, 50, 50 },
+};
+
+START_TEST(windows_take_a_tenth_of_the_budget)
+{
+	struct budget b = budget_init(windows[_i].share, MIN_HZ, MAX_HZ);
+
+	ck_assert_double_eq_tol(budget_windows_hz(&b, windows[_i].window_ns,
+						  windows[_i].hz, windows[_i].max_hz),
+				windows[_i].want, 1e-9);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("budget");
@@ -266,6 +298,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_samples_cost_is_the_median_of_the_last_ones);
 	tcase_add_test(tc, tries_that_find_no_cost_do_not_end_the_learning);
 	tcase_add_test(tc, learning_ends_where_no_cost_can_be_found);
+	tcase_add_loop_test(tc, windows_take_a_tenth_of_the_budget, 0, NR(windows));
 	suite_add_tcase(s, tc);
 	return s;
 }
