@@ -38,9 +38,11 @@ for ms in 2500 2500 5000; do
 	nr=$(windows operands divisor) nr_secret=$(windows secret divisor)
 	[ "$nr" -lt 200 ] || [ "$nr_secret" -lt 20 ] || break
 done
+nr_calls=$(windows calls size)
 [ "$nr" -ge 200 ] || skip_all "too few windows here: $nr of 200"
 [ "$nr_secret" -ge 20 ] || skip_all "too few windows of the key here: $nr_secret of 20"
-plan 21
+[ "$nr_calls" -ge 100 ] || skip_all "too few windows of calls here: $nr_calls of 100"
+plan 26
 
 cpi values --db t.db --format=json operands:operands >values.json 2>err
 is $? 0 'cpi values succeeds'
@@ -87,6 +89,17 @@ cpi values --db t.db --format=json operands:secret >values.json 2>err
 is $? 0 'what uses the key has operands'
 is "$(look '[o["values"] for o in of("divisor")]')" '[[]]' 'a key that is the divisor is no value'
 is "$(python3 "$srcdir/t/operands_look.py" find t.db "$key")" '[]' 'the key is nowhere in the database'
+
+is "$(look 'of("size") + of("alignment")')" '[]' 'a third argument that is no size is not there'
+
+cpi values --db t.db --format=json operands:calls >values.json 2>err
+is "$(look 'top("size")[0] == 40 and abs(top("size")[1] - 0.75) < 0.12 or top("size")')" True \
+	'the most frequent size that is passed to memcpy is 40'
+is "$(look '"call" in of("size")[0]["text"] or of("size")')" True 'it belongs to the call'
+is "$(look '[top("alignment"), top("second_alignment")]')" '[(8, 1), (4, 1)]' \
+	'the addresses that are passed are multiples of 8 and 4'
+cpi values --db t.db operands:calls >text
+like "$(cat text)" 'bytes, an argument' 'the text has the size'
 
 cpi record -w 499 -o none.db -- ./operands 500 "$key" 2>err || bail "$(cat err)"
 cpi values --db none.db --format=json operands:operands >values.json 2>err

@@ -165,3 +165,17 @@ uint32_t codepack_find_lead(const union cpi_code_cell *packed, uint32_t offset)
 	return l->line.lead +
 	       (uint32_t)__builtin_popcount(l->line.leads & ((1u << before) - 1));
 }
+
+const uint8_t *codepack_bytes(const union cpi_code_cell *packed, uint32_t offset,
+			      size_t size)
+{
+	uint32_t before;
+	const union cpi_code_cell *l =
+		find_line((union cpi_code_cell *)packed, offset, &before);
+	const size_t at = offset % CPI_CODE_LINE;
+
+	if (!l || size > LINE_BYTES - at)
+		return NULL;
+	l = &packed[packed->head.bytes + (l - packed - 1) * CPI_CODE_LINE_CELLS];
+	return (const uint8_t *)l + at;
+}

@@ -28,4 +28,12 @@ uint32_t codepack_find(const union cpi_code_cell *packed, uint32_t offset);
 /* Returns the cell of an offset's lead-in; 0: it has none. */
 uint32_t codepack_find_lead(const union cpi_code_cell *packed, uint32_t offset);
 
+/*
+ * Returns the machine code from a translated offset on, of which size bytes are there;
+ * NULL if the offset is not translated, or fewer bytes are there. They may include
+ * bytes after the page.
+ */
+const uint8_t *codepack_bytes(const union cpi_code_cell *packed, uint32_t offset,
+			      size_t size);
+
 #endif

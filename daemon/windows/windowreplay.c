@@ -15,16 +15,26 @@
 #include <string.h>
 
 #include "analysis/windows/codepack.h"
+#include "daemon/windows/sizedcalls.h"
 
-#define MOST_STEPS 1024 /* more than any kernel side's */
-#define MOST_PAGES (CPI_WINDOW_MAX + 1)
-#define PAGE_SHIFT 16 /* micro-op number n of page p is p << PAGE_SHIFT | n */
+#define MOST_STEPS   1024 /* more than any kernel side's */
+#define MOST_PAGES   (CPI_WINDOW_MAX + 1)
+#define PAGE_SHIFT   16 /* micro-op number n of page p is p << PAGE_SHIFT | n */
+#define MOST_ALIGNED 64 /* bytes; a larger alignment counts as this one */
+#define MOST_STUB    5  /* instructions of an entry of the PLT */
+
+/* Arguments in registers. */
+struct arguments {
+	uint64_t value[SIZEDCALLS_ARGS];
+	uint8_t unknown[SIZEDCALLS_ARGS]; /* bytes */
+};
 
 struct windowreplay {
 	struct cpi_window_state state;
 	const struct cpi_window_origin *origin;
 	windowreplay_find_fn *find;
 	void *ctx;
+	struct sizedcalls *calls;
 	const union cpi_code_cell *page[MOST_PAGES];
 	uint32_t nr_pages;
 	uint32_t nr_loads; /* done */
@@ -33,6 +43,9 @@ struct windowreplay {
 	/* The last compare, if no other instruction has set the flags since. */
 	struct replay_operand compared[2];
 	int nr_compared;
+	uint64_t caller; /* the address of the last call, ... */
+	uint32_t called; /* ... its number in the window; 0: there was none */
+	struct arguments arguments; /* of it */
 	struct replay_operand operand[OPERANDS_MAX_WINDOW];
 	int nr;
 };
@@ -246,6 +259,92 @@ static void note_load(struct windowreplay *r, const struct cpi_uop *u,
 		    left ? o->unknown_a : o->unknown_b));
 }
 
+static int alignment(uint64_t address)
+{
+	const uint64_t bit = address & -address;
+
+	return bit && bit < MOST_ALIGNED ? (int)bit : MOST_ALIGNED;
+}
+
+/* The copy of rep movs and rep stos: b bytes to a. */
+static void note_copy(struct windowreplay *r, const struct cpi_window_op *o)
+{
+	add(r, make(r, OPERAND_SIZE, 3, (int64_t)o->b, o->unknown_b));
+	add(r, make(r, OPERAND_ALIGNMENT, 3, alignment(o->a), o->unknown_a & 1));
+}
+
+static struct arguments arguments_of(const struct windowreplay *r)
+{
+	struct arguments a;
+
+	memset(&a, 0, sizeof(a));
+	for (unsigned int i = 0; i < SIZEDCALLS_ARGS; i++) {
+		const unsigned int reg = sizedcalls_register(i);
+
+		a.unknown[i] = r->state.unknown[reg];
+		a.value[i] = a.unknown[i] ? 0 : r->state.reg[reg];
+	}
+	return a;
+}
+
+static const struct sizedcall *sizedcall_at(const struct windowreplay *r, uint64_t pc)
+{
+	const union cpi_code_cell *page = r->find(r->ctx, pc);
+	const uint8_t *code =
+		page ? codepack_bytes(page, pc % CPI_CODE_PAGE, SIZEDCALLS_BYTES)
+		     : NULL;
+
+	return code ? sizedcalls_find(r->calls, code) : NULL;
+}
+
+static void add_arguments(struct windowreplay *r, uint64_t at,
+			  const struct sizedcall *call, const struct arguments *a)
+{
+	static const enum operand_kind kind[] = { OPERAND_ALIGNMENT,
+						  OPERAND_ALIGNMENT_2 };
+	struct replay_operand o =
+		make(r, OPERAND_SIZE, 3, (int64_t)a->value[call->size],
+		     a->unknown[call->size]);
+
+	o.at = at;
+	add(r, o);
+	for (int i = 0; i < call->pointers; i++) {
+		o = make(r, kind[i], 3, alignment(a->value[i]), a->unknown[i] & 1);
+		o.at = at;
+		add(r, o);
+	}
+}
+
+/*
+ * To a function of the C library that takes a size. A jump from the PLT belongs to the
+ * call that led there: the arguments are still the same.
+ */
+static void note_call(struct windowreplay *r, const struct cpi_uop *u,
+		      const struct cpi_window_op *o)
+{
+	const uint64_t pc = r->state.reg[CPI_REG_PC];
+	const bool direct = u->op == CPI_UOP_CALL || u->op == CPI_UOP_JMP;
+	const struct arguments a = arguments_of(r);
+	const struct sizedcall *call;
+
+	if (!direct && o->unknown_b)
+		return;
+	if (u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI) {
+		r->caller = pc;
+		r->called = r->state.window.nr;
+		r->arguments = a;
+	}
+	call = sizedcall_at(r, direct ? pc + (uint64_t)(int64_t)u->disp : o->b);
+	if (!call)
+		return;
+	if (r->called && r->state.window.nr - r->called <= MOST_STUB &&
+	    !memcmp(&r->arguments, &a, sizeof(a)))
+		add_arguments(r, r->caller, call, &a);
+	else
+		add_arguments(r, pc, call, &a);
+	r->called = 0;
+}
+
 static void note(struct windowreplay *r, const struct cpi_uop *u,
 		 const struct cpi_window_op *o)
 {
@@ -272,8 +371,14 @@ static void note(struct windowreplay *r, const struct cpi_uop *u,
 		note_shift(r, u, o);
 		break;
 	case CPI_UOP_BLUR:
-		add(r, make(r, OPERAND_SIZE, o->size, (int64_t)o->b, o->unknown_b));
+		note_copy(r, o);
 		break;
+	case CPI_UOP_JMP:
+	case CPI_UOP_JMPI:
+	case CPI_UOP_CALL:
+	case CPI_UOP_CALLI:
+		note_call(r, u, o);
+		return;
 	case CPI_UOP_JCC:
 	case CPI_UOP_JZ:
 	case CPI_UOP_JNZ:
@@ -292,13 +397,23 @@ static void note(struct windowreplay *r, const struct cpi_uop *u,
 
 struct windowreplay *windowreplay_new(void)
 {
-	return calloc(1, sizeof(struct windowreplay));
+	struct windowreplay *replay = calloc(1, sizeof(*replay));
+
+	if (!replay)
+		return NULL;
+	replay->calls = sizedcalls_new();
+	if (!replay->calls) {
+		free(replay);
+		replay = NULL;
+	}
+	return replay;
 }
 
 void windowreplay_free(struct windowreplay *replay)
 {
 	if (!replay)
 		return;
+	sizedcalls_free(replay->calls);
 	explicit_bzero(replay, sizeof(*replay));
 	free(replay);
 }
@@ -306,9 +421,11 @@ void windowreplay_free(struct windowreplay *replay)
 void windowreplay_forget(struct windowreplay *r)
 {
 	const uint32_t generation = r->state.generation;
+	struct sizedcalls *calls = r->calls;
 
 	explicit_bzero(r, sizeof(*r));
 	r->state.generation = generation;
+	r->calls = calls;
 }
 
 static void begin(struct windowreplay *r, const struct cpi_window *w)
@@ -326,6 +443,7 @@ static void begin(struct windowreplay *r, const struct cpi_window *w)
 	r->loader = 0;
 	r->computed = 0;
 	r->nr_compared = 0;
+	r->called = 0;
 	r->nr = 0;
 }
 

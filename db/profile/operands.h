@@ -3,9 +3,9 @@
  * operands.h - values of marked operands, summed up from windows
  *
  * A window that is interpreted again (daemon/windows/windowreplay.h) tells the operands
- * of its divisions, shifts, multiplications, compares with a jump behind them, and
- * copies, and whether a load returned what it returned the last time. A set sums that
- * up per operand of an instruction.
+ * of its divisions, shifts, multiplications, compares with a jump behind them, copies,
+ * and calls of memcpy() and its kin, and whether a load returned what it returned the
+ * last time. A set sums that up per operand of an instruction.
  *
  * Values may be secrets. So most are only counted by class, and a stored set has a
  * value only under these conditions:
@@ -37,16 +37,19 @@
 #define OPERANDS_LEAST_WINDOWS 4
 
 /* Kinds, and their names. Stored in the database: never renumber. */
-#define OPERANDS_KINDS(X)                                                    \
-	X(DIVISOR, "divisor")                                                \
-	X(DIVIDEND, "dividend_bits") /* how many bits its magnitude takes */ \
-	X(SHIFT, "shift")                                                    \
-	X(MULTIPLIER, "multiplier")                                          \
-	X(MULTIPLICAND, "multiplicand")                                      \
-	X(COMPARED, "compared")           /* the first operand */            \
-	X(COMPARED_WITH, "compared_with") /* the second one */               \
-	X(SIZE, "size")                   /* of a copy, in bytes */          \
-	X(LOADED, "loaded")
+#define OPERANDS_KINDS(X)                                                           \
+	X(DIVISOR, "divisor")                                                       \
+	X(DIVIDEND, "dividend_bits") /* how many bits its magnitude takes */        \
+	X(SHIFT, "shift")                                                           \
+	X(MULTIPLIER, "multiplier")                                                 \
+	X(MULTIPLICAND, "multiplicand")                                             \
+	X(COMPARED, "compared")           /* the first operand */                   \
+	X(COMPARED_WITH, "compared_with") /* the second one */                      \
+	X(SIZE, "size")                   /* of a copy, or an argument, in bytes */ \
+	X(LOADED, "loaded")                                                         \
+	/* of the first and the second address of that data, in bytes, up to 64 */  \
+	X(ALIGNMENT, "alignment")                                                   \
+	X(ALIGNMENT_2, "second_alignment")
 
 enum operand_kind {
 #define OPERANDS_ENUM(name, text) OPERAND_##name,

@@ -44,7 +44,8 @@ struct values_operand {
 	char *text; /* of the instruction */
 	size_t nr;  /* values to show */
 	double others;
-	char *hint; /* what to specialise for, or NULL */
+	bool is_repeat; /* of rep movs or rep stos, not of a call */
+	char *hint;     /* what to specialise for, or NULL */
 };
 
 struct values_report {

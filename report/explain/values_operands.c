@@ -73,7 +73,7 @@ static void put_value(const char *what, const struct operand_value *v, struct bu
 	buf_puts(out, ": test for it first");
 }
 
-static void put_test(const struct operand_site *s, struct buf *out)
+static void put_test(const struct operand_site *s, bool is_repeat, struct buf *out)
 {
 	const struct operand_value *v = s->nr ? &s->value[0] : NULL;
 
@@ -92,7 +92,8 @@ static void put_test(const struct operand_site *s, struct buf *out)
 		break;
 	case OPERAND_SIZE:
 		put_value("size", v, out);
-		buf_puts(out, ", and copy without a loop");
+		buf_puts(out, is_repeat ? ", and copy without a loop"
+					: ", and pass the constant");
 		break;
 	case OPERAND_LOADED:
 		buf_printf(out,
@@ -107,14 +108,14 @@ static void put_test(const struct operand_site *s, struct buf *out)
 }
 
 /* NULL if there is nothing to suggest, or no memory. */
-static char *make_hint(const struct operand_site *s)
+static char *make_hint(const struct operand_site *s, bool is_repeat)
 {
 	struct buf text = { 0 };
 	char *hint;
 
 	if (s->saves < 0.005)
 		return NULL;
-	put_test(s, &text);
+	put_test(s, is_repeat, &text);
 	buf_printf(&text, "; this saves at most %.0f %% of the procedure's time",
 		   100 * s->saves);
 	hint = strdup(buf_str(&text));
@@ -126,11 +127,14 @@ static int set_operand(struct explainer *x, const struct explanation *ex,
 		       const struct operand_site *from, size_t limit,
 		       struct values_operand *out)
 {
+	const bool is_repeat = ex->e->cfg->insn[from->insn].kind & INSN_REPEAT;
+
 	*out = (struct values_operand){
 		.from = from,
+		.is_repeat = is_repeat,
 		.nr = from->nr < limit ? from->nr : limit,
 		.text = values_insn_text(x, ex, from->insn),
-		.hint = make_hint(from),
+		.hint = make_hint(from, is_repeat),
 	};
 	for (size_t i = out->nr; i < from->nr; i++)
 		out->others += from->value[i].share.value;

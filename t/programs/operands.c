@@ -3,17 +3,20 @@
  * operands MS KEY - operands of known shares, for MS of CPU time
  *
  * Of 16 divisors 12 are 10, and 4 are others; of 16 shift counts 12 are 3; of 16
- * factors 12 are 7; of 16 copies 12 have 24 bytes. One compare is true once in 64
- * times. The KEY, a hexadecimal number of 64 bits, is loaded, compared, multiplied and
- * used as divisor all the time.
+ * factors 12 are 7; of 16 copies 12 have 24 bytes; of 16 calls of memcpy() 12 copy 40
+ * bytes, to addresses that are multiples of 8. One compare is true once in 64 times.
+ * The KEY, a hexadecimal number of 64 bits, is loaded, compared, multiplied and used as
+ * divisor all the time, and as the third argument of a procedure of its own.
  */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static volatile uint64_t key, sum;
 static volatile unsigned int constant = 42;
 static char from[64], to[64];
+static _Alignas(64) char first[64], second[64];
 
 __attribute__((noinline)) uint64_t operands(unsigned int rounds)
 {
@@ -46,6 +49,24 @@ __attribute__((noinline)) uint64_t operands(unsigned int rounds)
 	return all;
 }
 
+__attribute__((noinline)) void calls(unsigned int rounds)
+{
+	for (unsigned int i = 0, at = 0; i < rounds; i++) {
+		at = (at * 5 + 3) % 16;
+		unsigned long size = at < 12 ? 40 : 2 * at;
+
+		__asm__ volatile("" : "+r"(size));
+		memcpy(first + 8, second + 4, size);
+	}
+}
+
+/* Takes no size, though its third argument is in the same register. */
+__attribute__((noinline)) uint64_t no_size(char *a, char *b, uint64_t number)
+{
+	__asm__ volatile("" : : "r"(a), "r"(b) : "memory");
+	return number >> 1;
+}
+
 /* The key is an operand of everything that may be marked. */
 __attribute__((noinline)) uint64_t secret(unsigned int rounds)
 {
@@ -60,6 +81,7 @@ __attribute__((noinline)) uint64_t secret(unsigned int rounds)
 		if (key == all)
 			sum += 3;
 		all += (all * key) ^ (~guess / key);
+		all += no_size(first, second, key) + no_size(first, second, 99);
 	}
 	return all;
 }
@@ -72,6 +94,7 @@ int main(int argc, char **argv)
 	while (clock() < end) {
 		sum += operands(20000);
 		sum += secret(20000);
+		calls(20000);
 	}
 	return 0;
 }

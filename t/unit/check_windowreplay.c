@@ -7,11 +7,13 @@
  */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 
 #include "abi/window_bpf.h"
 #include "analysis/windows/codepack.h"
+#include "daemon/windows/sizedcalls.h"
 #include "daemon/windows/windowreplay.h"
 #include "t/unit/unit.h"
 
@@ -22,6 +24,7 @@
 
 struct kernel {
 	struct cpi_code_page page;
+	uint8_t code[CPI_CODE_PAGE];
 	union cpi_code_cell packed[CPI_CODE_MAX_CELLS];
 	uint32_t nr;
 	uint64_t memory[4]; /* at MEMORY */
@@ -94,7 +97,7 @@ static const struct cpi_window *take(struct kernel *k, const uint64_t *reg)
 
 	for (uint32_t i = 0; i < k->nr; i++)
 		nr += !(k->page.uop[i].flags & CPI_UOP_MORE);
-	codepack_page(&k->page, k->nr, NULL, 0, k->packed);
+	codepack_page(&k->page, k->nr, k->code, sizeof(k->code), k->packed);
 	cpi_window_begin(&k->state, nr, CPI_WINDOW_USER_READS);
 	memset(&k->origin, 0, sizeof(k->origin));
 	memcpy(k->origin.reg, reg, MOST * sizeof(*reg));
@@ -213,6 +216,103 @@ START_TEST(windows_with_another_number_of_loads_have_no_operands)
 }
 END_TEST
 
+/* The first bytes of a function of the C library, at instruction number at. */
+static void put_code(struct kernel *k, const char *name, int at)
+{
+	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	const void *code;
+
+	ck_assert_ptr_nonnull(libc);
+	code = dlsym(libc, name);
+	ck_assert_ptr_nonnull(code);
+	memcpy(k->code + 4 * (size_t)at, code, SIZEDCALLS_BYTES);
+	dlclose(libc);
+}
+
+enum { BY_CALL, BY_STUB, BY_JUMP, BY_POINTER, BY_CHANGING_STUB };
+
+static const struct {
+	const char *name;
+	int how;
+	int nr;        /* operands */
+	uint64_t at;   /* instruction */
+	int64_t value; /* of the size */
+} calls[] = {
+	{ "memcpy", BY_CALL, 3, CODE, 40 },
+	{ "memcpy", BY_STUB, 3, CODE, 40 },
+	{ "memcpy", BY_JUMP, 3, CODE, 40 },
+	{ "memcpy", BY_POINTER, 3, CODE, 40 },
+	{ "memcpy", BY_CHANGING_STUB, 3, CODE + 8, 41 },
+	{ "memset", BY_STUB, 2, CODE, 40 },
+	{ "strnlen", BY_CALL, 2, CODE, 0x1004 },
+	{ "strlen", BY_STUB, 0, 0, 0 },
+	{ "strcmp", BY_CALL, 0, 0, 0 },
+};
+
+#define FUNCTION 32 /* number of the instruction at which it begins */
+#define RAX      0
+
+/*
+ * Instruction 0 calls a stub at 1, which jumps to the function, or calls or jumps there
+ * itself.
+ */
+static void put_call(struct kernel *k, int how)
+{
+	struct cpi_uop *u;
+
+	if (how == BY_JUMP || how == BY_POINTER) {
+		put(k, how == BY_JUMP ? CPI_UOP_JMPI : CPI_UOP_CALLI, CPI_REG_NONE,
+		    CPI_REG_ZERO, RAX);
+	} else {
+		u = put(k, CPI_UOP_CALL, CPI_REG_NONE, CPI_REG_ZERO, CPI_REG_ZERO);
+		u->address = 0;
+		u->disp = how == BY_CALL ? 4 * FUNCTION : 4;
+	}
+	if (how == BY_CHANGING_STUB) {
+		u = put(k, CPI_UOP_ADD, (int)sizedcalls_register(2),
+			(int)sizedcalls_register(2), 0);
+		u->flags |= CPI_UOP_SRC_IMM;
+		u->imm = 1;
+	}
+	put(k, CPI_UOP_JMPI, CPI_REG_NONE, CPI_REG_ZERO, RAX);
+	while (k->nr <= FUNCTION)
+		put(k, CPI_UOP_NOP, CPI_REG_NONE, CPI_REG_ZERO, CPI_REG_ZERO);
+}
+
+START_TEST(sizes_that_are_passed_belong_to_the_call)
+{
+	static struct kernel k;
+	struct windowreplay *r = windowreplay_new();
+	uint64_t reg[MOST] = { CODE + 4 * FUNCTION };
+	const struct replay_operand *o;
+
+	memset(&k, 0, sizeof(k));
+	reg[sizedcalls_register(0)] = 0x10018;
+	reg[sizedcalls_register(1)] = 0x1004;
+	reg[sizedcalls_register(2)] = 40;
+	reg[CPI_REG_SP % MOST] = MEMORY + 16;
+	put_code(&k, calls[_i].name, FUNCTION);
+	put_call(&k, calls[_i].how);
+	take(&k, reg);
+	ck_assert_int_eq(replay(r, &k, &o), calls[_i].nr);
+	for (int i = 0; i < calls[_i].nr; i++) {
+		ck_assert_uint_eq(o[i].at, calls[_i].at);
+		ck_assert(o[i].known);
+	}
+	if (calls[_i].nr) {
+		ck_assert_int_eq(o[0].kind, OPERAND_SIZE);
+		ck_assert_int_eq(o[0].value, calls[_i].value);
+		ck_assert_int_eq(o[1].kind, OPERAND_ALIGNMENT);
+		ck_assert_int_eq(o[1].value, 8);
+	}
+	if (calls[_i].nr == 3) {
+		ck_assert_int_eq(o[2].kind, OPERAND_ALIGNMENT_2);
+		ck_assert_int_eq(o[2].value, 4);
+	}
+	windowreplay_free(r);
+}
+END_TEST
+
 static bool has_key(const void *memory, size_t size)
 {
 	const uint64_t key = KEY;
@@ -254,6 +354,8 @@ static Suite *make_suite(void)
 			    (int)NR(divisions));
 	tcase_add_loop_test(t, unknown_masks_are_the_same_on_both_sides, 0, 2);
 	tcase_add_test(t, windows_with_another_number_of_loads_have_no_operands);
+	tcase_add_loop_test(t, sizes_that_are_passed_belong_to_the_call, 0,
+			    (int)NR(calls));
 	tcase_add_test(t, what_was_replayed_is_erased);
 	suite_add_tcase(s, t);
 	return s;

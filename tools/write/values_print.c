@@ -176,6 +176,8 @@ static void put_operand_title(struct table *t, const struct values_report *r,
 		[OPERAND_COMPARED_WITH] = "second operand of the compare",
 		[OPERAND_SIZE] = "bytes of the copy",
 		[OPERAND_LOADED] = "loaded value",
+		[OPERAND_ALIGNMENT] = "alignment of the first address",
+		[OPERAND_ALIGNMENT_2] = "alignment of the second address",
 	};
 	const struct operands_site *s = o->from->from;
 
@@ -183,7 +185,9 @@ static void put_operand_title(struct table *t, const struct values_report *r,
 	buf_printf(line, "  %s", o->text);
 	put_line(t, line);
 	buf_printf(line, "  %s: %" PRIu64 " executions in %" PRIu64 " windows",
-		   what[s->kind], s->known, s->windows);
+		   s->kind == OPERAND_SIZE && !o->is_repeat ? "bytes, an argument"
+							    : what[s->kind],
+		   s->known, s->windows);
 	if (s->kind != OPERAND_LOADED)
 		buf_printf(line, ", different values: %s%" PRIu64,
 			   s->nr < s->distinct ? "about " : "", s->distinct);
