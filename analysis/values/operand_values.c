@@ -60,12 +60,15 @@ static struct interval share_between(const struct operands_site *s, uint64_t n,
 
 /*
  * Each flush leaves out the values that it has in too few windows, but counts their
- * classes. So executions of a class that are in no list may have any value of it.
+ * classes. So executions of a class that are in no list may have any value of it, but
+ * of each value only so many as the flushes say (I6 of operands.h).
  */
 static struct operand_value estimate(const struct operands_site *from,
 				     const struct operands_value *v)
 {
-	const uint64_t rest = unlisted_of(from, operands_class(v->value));
+	const uint64_t unlisted = unlisted_of(from, operands_class(v->value));
+	const uint64_t rest =
+		v->value && from->missed < unlisted ? from->missed : unlisted;
 	const uint64_t n = v->value ? v->n : v->n + rest; /* a class of its own */
 
 	return (struct operand_value){ .value = v->value,

@@ -7,8 +7,9 @@
  * executions. They have a confidence of 90 %.
  *
  * Sets are stored one by one, and each has a value only if enough of its own windows
- * saw it. So the count of a value is a lower bound. Its class is counted completely:
- * the upper end of an interval includes all executions of that class that no list has.
+ * saw it. So the count of a value is a lower bound. Its class is counted completely,
+ * and each set has a bound of what it leaves out of any value: the upper end of an
+ * interval includes the executions of that class that no list has, up to that bound.
  */
 #ifndef CPI_ANALYSIS_OPERAND_VALUES_H
 #define CPI_ANALYSIS_OPERAND_VALUES_H

@@ -2,10 +2,11 @@
 /*
  * operands.c - sums per operand, with the most frequent values
  *
- * A site has a table of at most OPERANDS_VALUES values. If it is full, a new value
- * takes the place of the least frequent one, and begins at 1. So counts are lower
- * bounds. A value with a share of more than 1 / OPERANDS_VALUES of all executions stays
- * in the table, unless the others come in an order that was made to displace it.
+ * A site has a table of at most OPERANDS_VALUES values, made by Space-Saving (Metwally,
+ * Agrawal and El Abbadi, ICDT 2005). If it is full, a new value takes the place of the
+ * one with the least n + missed, and this sum becomes its `missed`. So n is a lower
+ * bound and n + missed an upper one, and a value that is not there has at most `floor`
+ * executions, which is no more than 1 / OPERANDS_VALUES of all.
  *
  * A value that was displaced and comes again counts again as different. Of merged sets
  * the number of different values is that of the set with the most.
@@ -29,6 +30,7 @@
 #define LEAST_BYTES  13 /* of a stored site */
 #define MOST_SIZE    3
 #define SIZE_SHIFT   4
+#define MISSED       64                  /* flag: of older versions nothing is known */
 #define MOST_COUNT   (UINT64_C(1) << 48) /* executions of a site */
 #define MOST_IN_LIST (UINT64_C(1) << 32)
 #define MOST_SMALL   (INT64_C(1) << 16)
@@ -178,6 +180,12 @@ static int grow_values(struct operands_site *s)
 	return 0;
 }
 
+/* The most executions that a value of the table has. */
+static uint64_t most_of(const struct operands_value *v)
+{
+	return v->n + v->missed;
+}
+
 /* A place for a value that is not in the table. NULL when out of memory. */
 static struct operands_value *place_value(struct operands *set, struct operands_site *s)
 {
@@ -185,7 +193,7 @@ static struct operands_value *place_value(struct operands *set, struct operands_
 
 	if (s->nr == OPERANDS_VALUES) {
 		for (uint32_t i = 0; i < s->nr; i++) {
-			if (!least || s->value[i].n < least->n)
+			if (!least || most_of(&s->value[i]) < most_of(least))
 				least = &s->value[i];
 		}
 		return least;
@@ -215,7 +223,9 @@ static int add_value(struct operands *set, struct operands_site *s, int64_t valu
 		v = place_value(set, s);
 		if (!v)
 			return -ENOMEM;
-		*v = (struct operands_value){ .value = value };
+		if (most_of(v) > s->floor)
+			s->floor = most_of(v);
+		*v = (struct operands_value){ .value = value, .missed = s->floor };
 		s->distinct++;
 	}
 	v->n++;
@@ -252,23 +262,36 @@ int operands_add(struct operands *set, const struct operand *o, size_t nr)
 	return err;
 }
 
+/*
+ * A value loses its executions at most once in each of both sets, so the most that one
+ * has lost there is what any value may have lost.
+ */
 static int merge_values(struct operands *set, struct operands_site *to,
 			const struct operands_site *from)
 {
+	uint64_t lost = 0, left_out = 0;
+
 	for (uint32_t i = 0; i < from->nr; i++) {
-		struct operands_value *v = find_value(to, from->value[i].value);
+		const struct operands_value *f = &from->value[i];
+		struct operands_value *v = find_value(to, f->value);
 
 		if (!v) {
 			v = place_value(set, to);
 			if (!v)
 				return -ENOMEM;
-			if (v->n > from->value[i].n)
-				continue; /* it has the most frequent ones */
-			*v = (struct operands_value){ .value = from->value[i].value };
+			if (v->n > f->n) { /* it has the most frequent ones */
+				left_out = f->n > left_out ? f->n : left_out;
+				continue;
+			}
+			lost = most_of(v) > lost ? most_of(v) : lost;
+			*v = (struct operands_value){ .value = f->value };
 		}
-		v->n += from->value[i].n;
-		v->windows += from->value[i].windows;
+		v->n += f->n;
+		v->windows += f->windows;
 	}
+	to->missed += lost + left_out;
+	if (to->missed > to->known)
+		to->missed = to->known;
 	return 0;
 }
 
@@ -281,6 +304,7 @@ static int merge_site(struct operands *set, struct operands_site *to,
 	to->windows += from->windows;
 	to->same += from->same;
 	to->taken += from->taken;
+	to->missed += from->missed + from->floor;
 	if (from->distinct > to->distinct)
 		to->distinct = from->distinct;
 	for (int i = 0; i < OPERAND_NR_CLASSES; i++)
@@ -386,20 +410,35 @@ static int by_value(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-/* The values that may be stored, in the order of the values. Returns their number. */
-static uint32_t choose_values(const struct operands_site *s,
-			      struct operands_value out[OPERANDS_VALUES])
+static void raise(uint64_t *most, uint64_t n)
 {
+	if (*most < n)
+		*most = n;
+}
+
+/*
+ * The values that may be stored, in the order of the values. Returns their number.
+ * *missed: I6 of them.
+ */
+static uint32_t choose_values(const struct operands_site *s,
+			      struct operands_value out[OPERANDS_VALUES],
+			      uint64_t *missed)
+{
+	uint64_t most = s->floor;
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < s->nr; i++) {
 		if (s->value[i].windows >= OPERANDS_LEAST_WINDOWS)
 			out[nr++] = s->value[i];
+		else
+			raise(&most, most_of(&s->value[i]));
 	}
 	qsort(out, nr, sizeof(*out), by_frequency);
-	if (nr > OPERANDS_KEPT)
-		nr = OPERANDS_KEPT;
+	for (; nr > OPERANDS_KEPT; nr--)
+		raise(&most, most_of(&out[nr - 1]));
 	qsort(out, nr, sizeof(*out), by_value);
+	most += s->missed;
+	*missed = most < s->known ? most : s->known;
 	return nr;
 }
 
@@ -416,15 +455,17 @@ static int64_t unfold(uint64_t v)
 static void put_site(const struct operands_site *s, struct buf *out)
 {
 	struct operands_value value[OPERANDS_VALUES];
-	const uint32_t nr = choose_values(s, value);
+	uint64_t missed;
+	const uint32_t nr = choose_values(s, value, &missed);
 
-	varint_put(out, s->kind | (unsigned int)s->size << SIZE_SHIFT);
+	varint_put(out, s->kind | (unsigned int)s->size << SIZE_SHIFT | MISSED);
 	varint_put(out, s->known);
 	varint_put(out, s->unknown);
 	varint_put(out, s->windows);
 	varint_put(out, s->same);
 	varint_put(out, s->taken);
 	varint_put(out, s->distinct);
+	varint_put(out, missed);
 	for (int i = 0; i + 1 < OPERAND_NR_CLASSES; i++)
 		varint_put(out, s->class[i]);
 	varint_put(out, nr);
@@ -506,7 +547,7 @@ static void get_values(struct operands_reader *r, struct operands *set,
 }
 
 static void get_site_body(struct operands_reader *r, struct operands *set,
-			  struct operands_site *s)
+			  struct operands_site *s, bool has_missed)
 {
 	uint64_t left;
 
@@ -516,6 +557,7 @@ static void get_site_body(struct operands_reader *r, struct operands *set,
 	s->same = get(r, s->known);
 	s->taken = get(r, is_compare(s) ? executions(s) : 0);
 	s->distinct = get(r, s->known);
+	s->missed = has_missed ? get(r, s->known) : s->known;
 	left = s->known;
 	for (int i = 0; i + 1 < OPERAND_NR_CLASSES; i++) {
 		s->class[i] = get(r, left);
@@ -541,9 +583,9 @@ static void get_sites(struct operands_reader *r, struct operands *set, uint64_t 
 		const uint64_t offset = from + get(r, UINT64_MAX - from);
 		const unsigned int which = (unsigned int)get(r, UINT8_MAX);
 		const unsigned int kind = which & ((1u << SIZE_SHIFT) - 1);
+		const unsigned int size = (which & ~MISSED) >> SIZE_SHIFT;
 
-		if (!r->err &&
-		    (kind >= OPERAND_NR_KINDS || which >> SIZE_SHIFT > MOST_SIZE))
+		if (!r->err && (kind >= OPERAND_NR_KINDS || size > MOST_SIZE))
 			r->err = -CPI_ECORRUPT;
 		if (!r->err && before && compare_site(before, image, offset, kind) >= 0)
 			r->err = -CPI_ECORRUPT;
@@ -551,8 +593,8 @@ static void get_sites(struct operands_reader *r, struct operands *set, uint64_t 
 			r->err = get_site(set, image, offset, kind, &s);
 		if (r->err)
 			return;
-		s->size = (uint8_t)(which >> SIZE_SHIFT);
-		get_site_body(r, set, s);
+		s->size = (uint8_t)size;
+		get_site_body(r, set, s, which & MISSED);
 		before = s;
 	}
 }

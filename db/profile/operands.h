@@ -20,6 +20,8 @@
  * The set in memory has other values, too; operands_free() erases them.
  *
  * I5  Σ classes = known executions; Σ executions with a value in the list <= known
+ * I6  any value that the list may have (I2) has at most `missed` executions more than
+ *     its place in the list says, or than 0 if it has none
  */
 #ifndef CPI_DB_OPERANDS_H
 #define CPI_DB_OPERANDS_H
@@ -80,6 +82,7 @@ struct operand {
 struct operands_value {
 	int64_t value;
 	uint64_t n;       /* executions; at least so many if others displaced it */
+	uint64_t missed;  /* at most so many more of this set; not stored */
 	uint64_t windows; /* that have one of these */
 	uint64_t window;  /* the last one; not stored */
 };
@@ -93,6 +96,8 @@ struct operands_site {
 	uint64_t same;           /* known, with the value of the execution before */
 	uint64_t taken;          /* executions whose jump was taken */
 	uint64_t distinct;       /* different values, about: see operands.c */
+	uint64_t missed;         /* I6, of the sets that were merged into this one */
+	uint64_t floor;          /* the most that a value had when it was displaced */
 	uint64_t class[OPERAND_NR_CLASSES];
 	struct operands_value *value; /* in no order */
 	uint32_t nr;
@@ -135,8 +140,9 @@ bool operands_may_keep(enum operand_kind kind, int64_t value);
 /*
  * Appends what may be stored (I1 to I4), or nothing if that is nothing. All numbers are
  * LEB128: executions left out; number of sites; their images as distances. Then of each
- * site: its offset, as distance within an image; kind + 16 size; known, unknown,
- * windows, same, taken, distinct; the classes but the last; the number of values, and
+ * site: its offset, as distance within an image; kind + 16 size + 64 if missed follows,
+ * which older versions have not; known, unknown, windows, same, taken, distinct,
+ * missed; the classes but the last; the number of values, and
  * of each, from the least on: its distance from the one before (the first one as 2 v,
  * or -2 v - 1 below 0), n, windows.
  */

@@ -15,27 +15,37 @@
 #include "t/unit/cfg_make.h"
 #include "t/unit/unit.h"
 
-#define FLUSHES 60
-#define RUNS    100
-#define NR_ROWS FLUSHES
-#define Z_90    1.645
+#define FLUSHES   60
+#define RUNS      100
+#define NR_ROWS   FLUSHES
+#define NR_SHARES 4
+#define NR_VALUES (NR_SHARES + 60)
+#define MANY      400 /* windows that tell more than the classes do */
+#define Z_90      1.645
 
 static const struct {
-	int windows;     /* of a flush */
-	int executions;  /* of a window, at most */
-	double share[4]; /* of value[] */
+	int windows;    /* of a flush */
+	int executions; /* of a window, at most */
+	/* Of the first values; the others share the rest. */
+	double share[NR_SHARES];
 } programs[] = {
 	{ 5, 1, { 0.75, 0.25, 0, 0 } },   { 5, 1, { 0.5, 0.3, 0.1, 0.1 } },
 	{ 8, 1, { 0.5, 0.25, 0.25, 0 } }, { 8, 3, { 0.9, 0.05, 0.05, 0 } },
 	{ 5, 4, { 0.6, 0.1, 0.1, 0.2 } }, { 8, 1, { 0.25, 0.25, 0.25, 0.25 } },
-	{ 400, 1, { 0.75, 0.25, 0, 0 } },
+	{ 399, 1, { 0.75, 0.25, 0, 0 } }, { 5, 4, { 0.6, 0.1, 0, 0 } },
+	{ 8, 4, { 0.1, 0, 0.1, 0 } },     { MANY, 3, { 0.3, 0.1, 0, 0 } },
 };
 
-static const int64_t value[4] = { 10, 7, 0, 4096 };
+static int64_t value_of(int i)
+{
+	static const int64_t first[NR_SHARES] = { 10, 7, 0, 4096 };
+
+	return i < NR_SHARES ? first[i] : 100 + i;
+}
 
 struct run {
-	struct operands *sum; /* of all rows */
-	uint64_t n[4];        /* executions with value[] */
+	struct operands *sum;  /* of all rows */
+	uint64_t n[NR_VALUES]; /* executions, by value */
 	uint64_t all, windows;
 };
 
@@ -44,8 +54,10 @@ static int draw(const double *share, uint64_t *seed)
 	double at = (double)(unit_random(seed) % 1000000) / 1e6;
 	int i = 0;
 
-	while (i < 3 && at >= share[i])
+	while (i < NR_SHARES && at >= share[i])
 		at -= share[i++];
+	if (i == NR_SHARES)
+		i += (int)(unit_random(seed) % (NR_VALUES - NR_SHARES));
 	return i;
 }
 
@@ -63,7 +75,7 @@ static struct operands *flush_of(int program, uint64_t *seed, struct run *run)
 
 			o[i] = (struct operand){ .kind = OPERAND_DIVISOR,
 						 .known = true,
-						 .value = value[which] };
+						 .value = value_of(which) };
 			run->n[which]++;
 		}
 		run->all += (uint64_t)nr;
@@ -145,8 +157,8 @@ START_TEST(intervals_include_what_all_executions_say)
 		arena_init(&arena, 0);
 		s = site_of(&run, &arena);
 		ck_assert_uint_eq(s.from->known, run.all);
-		for (int i = 0; i < 4; i++) {
-			const struct operand_value *v = find(&s, value[i]);
+		for (int i = 0; i < NR_VALUES; i++) {
+			const struct operand_value *v = find(&s, value_of(i));
 			const struct interval is = true_share(&run, run.n[i]);
 
 			if (!v)
@@ -157,9 +169,11 @@ START_TEST(intervals_include_what_all_executions_say)
 			ck_assert_double_le(v->share.low, is.low + 1e-9);
 			ck_assert_double_ge(v->share.high, is.high - 1e-9);
 			ck_assert_double_le(v->most,
-					    s.class[operands_class(value[i])].value +
+					    s.class[operands_class(value_of(i))].value +
 						    1e-9);
-			if (!value[i]) /* no other value has its class */
+			if (programs[_i].windows == MANY)
+				ck_assert_double_le(v->most, is.value + 0.1);
+			if (!value_of(i)) /* no other value has its class */
 				ck_assert_double_eq_tol(v->share.value, is.value, 1e-9);
 		}
 		ck_assert_uint_eq(s.unlisted, run.all - listed);
@@ -183,7 +197,7 @@ START_TEST(intervals_hold_for_the_most_frequent_value)
 
 		arena_init(&arena, 0);
 		s = site_of(&run, &arena);
-		v = find(&s, value[0]);
+		v = find(&s, value_of(0));
 		held += !v || (v->share.low <= programs[_i].share[0] &&
 			       programs[_i].share[0] <= v->share.high);
 		operands_free(run.sum);

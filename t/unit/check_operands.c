@@ -138,6 +138,86 @@ START_TEST(frequent_values_stay_among_many_others)
 }
 END_TEST
 
+#define NR_SETS   3
+#define NR_VALUES 100
+
+/* Small values are more frequent. */
+static int64_t skewed(uint64_t *seed)
+{
+	return (int64_t)(unit_random(seed) % NR_VALUES * (unit_random(seed) % 8) / 7);
+}
+
+/* Counts all executions, and compares: some sets were stored before they are merged. */
+START_TEST(no_value_has_more_executions_than_its_bound)
+{
+	struct operands *set = operands_new(OPERANDS_MAX_SITES), *sum;
+	uint64_t n[NR_VALUES] = { 0 }, seed = (uint64_t)_i + 1;
+	struct buf bytes = { 0 };
+	const struct operands_site *s;
+
+	for (int k = 0; k < NR_SETS; k++) {
+		struct operands *one = operands_new(OPERANDS_MAX_SITES), *out = NULL;
+		const uint64_t nr = 1 + unit_random(&seed) % 2000;
+
+		for (uint64_t i = 0; i < nr + 100; i++) {
+			const int64_t value = skewed(&seed);
+
+			add(one, OPERAND_DIVISOR, value, 1, false);
+			n[value]++;
+		}
+		buf_reset(&bytes);
+		if (unit_random(&seed) % 2)
+			out = stored(one, &bytes);
+		ck_assert_int_eq(operands_merge(set, out ? out : one, NULL, 0), 0);
+		operands_free(out);
+		operands_free(one);
+	}
+	buf_reset(&bytes);
+	sum = stored(set, &bytes);
+	s = only_site(sum);
+	ck_assert_uint_le(s->missed, s->known / 4);
+	for (int value = 0; value < NR_VALUES; value++) {
+		uint64_t listed = 0;
+
+		for (uint32_t i = 0; i < s->nr; i++)
+			listed += s->value[i].value == value ? s->value[i].n : 0;
+		ck_assert_uint_le(listed, n[value]);
+		ck_assert_uint_ge(listed + s->missed, n[value]);
+	}
+	operands_free(sum);
+	operands_free(set);
+	buf_fini(&bytes);
+}
+END_TEST
+
+/* As an older version wrote it: without the flag 64, and without the bound. */
+START_TEST(operands_of_older_versions_have_no_bound)
+{
+	struct operands *set = operands_new(OPERANDS_MAX_SITES), *out;
+	struct buf bytes = { 0 };
+	const uint8_t *at;
+	uint8_t *data;
+
+	add(set, OPERAND_DIVISOR, 10, 9, false);
+	out = stored(set, &bytes);
+	ck_assert_uint_eq(only_site(out)->missed, 0);
+	operands_free(out);
+	data = (uint8_t *)bytes.data;
+	ck_assert_uint_ne(data[5] & 64, 0);
+	ck_assert_uint_eq(data[12], 0);
+	data[5] &= (uint8_t)~64;
+	memmove(data + 12, data + 13, bytes.len - 13);
+	out = operands_new(OPERANDS_MAX_SITES);
+	at = data;
+	ck_assert_int_eq(operands_get(&at, data + bytes.len - 1, out), 0);
+	ck_assert_uint_eq(only_site(out)->known, 9);
+	ck_assert_uint_eq(only_site(out)->missed, 9);
+	operands_free(out);
+	operands_free(set);
+	buf_fini(&bytes);
+}
+END_TEST
+
 START_TEST(merging_adds_up_and_then_decides)
 {
 	struct operands *a = operands_new(OPERANDS_MAX_SITES),
@@ -325,6 +405,8 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(t, only_small_values_of_enough_windows_are_stored, 0,
 			    (int)NR(values));
 	tcase_add_test(t, frequent_values_stay_among_many_others);
+	tcase_add_loop_test(t, no_value_has_more_executions_than_its_bound, 0, 100);
+	tcase_add_test(t, operands_of_older_versions_have_no_bound);
 	tcase_add_test(t, merging_adds_up_and_then_decides);
 	tcase_add_loop_test(t, loads_that_are_stored_stay_when_sets_are_merged, 0,
 			    (int)NR(load_sets));
