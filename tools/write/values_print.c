@@ -15,6 +15,8 @@
 #include "tools/write/explain.h"
 #include "tools/write/report.h"
 
+#define TITLE_COLUMNS 76 /* of a line of a title, behind its two spaces */
+
 static uint64_t offset_of(const struct values_report *r, int insn)
 {
 	return r->cfg->insn[insn].address - r->cfg->bias;
@@ -162,6 +164,25 @@ static const char *const class_texts[OPERAND_NR_CLASSES] = {
 	[OPERAND_OTHER] = "other",
 };
 
+/* Lines of a title that break at spaces. */
+static void put_wrapped(struct table *t, const char *text, struct buf *line)
+{
+	while (*text) {
+		size_t n = strlen(text);
+
+		if (n > TITLE_COLUMNS) {
+			n = TITLE_COLUMNS;
+			while (n && text[n] != ' ')
+				n--;
+			if (!n)
+				n = strcspn(text, " ");
+		}
+		buf_printf(line, "  %.*s", (int)n, text);
+		put_line(t, line);
+		text += n + strspn(text + n, " ");
+	}
+}
+
 /* What the operand is, and how often windows saw it. */
 static void put_operand_title(struct table *t, const struct values_report *r,
 			      const struct values_operand *o, struct buf *line)
@@ -180,22 +201,22 @@ static void put_operand_title(struct table *t, const struct values_report *r,
 		[OPERAND_ALIGNMENT_2] = "alignment of the second address",
 	};
 	const struct operands_site *s = o->from->from;
+	struct buf text = { 0 };
 
 	put_place(r, o->from->insn, line);
 	buf_printf(line, "  %s", o->text);
 	put_line(t, line);
-	buf_printf(line, "  %s: %" PRIu64 " executions in %" PRIu64 " windows",
+	buf_printf(&text, "%s: %" PRIu64 " executions in %" PRIu64 " windows",
 		   s->kind == OPERAND_SIZE && !o->is_repeat ? "bytes, an argument"
 							    : what[s->kind],
 		   s->known, s->windows);
 	if (s->kind != OPERAND_LOADED)
-		buf_printf(line, ", different values: %s%" PRIu64,
+		buf_printf(&text, ", different values: %s%" PRIu64,
 			   s->nr < s->distinct ? "about " : "", s->distinct);
-	put_line(t, line);
-	if (o->hint) {
-		buf_printf(line, "  %s", o->hint);
-		put_line(t, line);
-	}
+	put_wrapped(t, buf_str(&text), line);
+	buf_fini(&text);
+	if (o->hint)
+		put_wrapped(t, o->hint, line);
 }
 
 static void put_operand_row(struct table *t, const struct interval *share,
