@@ -5,14 +5,11 @@
 #
 # Statistic: as in t/0349-cli-values.t.
 . "$srcdir/t/tap.sh"
-command -v python3 >/dev/null || skip_all 'no python3 to read JSON with'
-command -v cc >/dev/null || skip_all 'no compiler for the program'
-command -v zstd >/dev/null || skip_all 'no zstd to unpack what the database has'
-[ "$(uname -m)" = x86_64 ] || skip_all 'the program has x86-64 code'
-[ -x "$builddir/helpers/cpi-translate" ] || skip_all 'windows are not built in'
+. "$srcdir/t/recorded.sh"
 
-cp "$srcdir/t/programs/operands.c" .
-cc -O1 -fno-tree-vectorize -g -o operands operands.c 2>err || bail "$(cat err)"
+need_windows
+command -v zstd >/dev/null || skip_all 'no zstd to unpack what the database has'
+compile_program operands -O1 -fno-tree-vectorize
 key=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 
 # look EXPRESSION: its value, with the names of t/operands_look.py.
@@ -31,10 +28,7 @@ windows()
 # A machine that is too busy to translate code has few windows: once more then.
 for ms in 2500 2500 5000; do
 	rm -f t.db
-	cpi record -v -w 499 --values -o t.db -- ./operands $ms "$key" 2>err ||
-		skip_all "$(tail -n 1 err)"
-	grep -q 'windows/s per CPU' err ||
-		skip_all "no windows here: $(grep windows: err | tail -n 1)"
+	record_windows t.db --values -- ./operands $ms "$key"
 	nr=$(windows operands divisor) nr_secret=$(windows secret divisor)
 	[ "$nr" -lt 200 ] || [ "$nr_secret" -lt 20 ] || break
 done
@@ -83,7 +77,7 @@ like "$(grep ^divisor csv)" ',10,' 'CSV has the divisor'
 cpi values --db t.db operands:operands >text
 like "$(cat text)" '%  *[0-9]*  10
 ' 'the text has the divisor'
-is "$(awk 'length > 80 && !/^0x/' text)" '' 'lines of the text have at most 80 characters'
+is "$(awk 'length > 80 && !/0x/' text)" '' 'lines of the text without an instruction have at most 80 characters'
 
 cpi values --db t.db --format=json operands:secret >values.json 2>err
 is $? 0 'what uses the key has operands'

@@ -8,15 +8,11 @@
 # window lacks; where a path takes more time than another they are off by up to 0.11, as
 # was measured, and only that bound is held.
 . "$srcdir/t/tap.sh"
-command -v python3 >/dev/null || skip_all 'no python3 to read JSON with'
-command -v cc >/dev/null || skip_all 'no compiler for the program'
-[ "$(uname -m)" = x86_64 ] || skip_all 'windows are of x86-64 code'
-[ -x "$builddir/helpers/cpi-translate" ] || skip_all 'windows are not built in'
+. "$srcdir/t/recorded.sh"
 
-cp "$srcdir/t/programs/steps.c" .
-cc -O0 -g -o steps steps.c 2>err || bail "$(cat err)"
-cpi record -v -w 499 -o t.db -- ./steps 2500 2>err || skip_all "$(tail -n 1 err)"
-grep -q 'windows/s per CPU' err || skip_all "no windows here: $(grep windows: err | tail -n 1)"
+need_windows
+compile_program steps -O0
+record_windows t.db -- ./steps 2500
 plan 18
 
 cpi paths --db t.db --format=json steps:step >paths.json 2>err

@@ -5,15 +5,11 @@
 # Statistic: the windows are drawn by CPU time, several hundred of them. With 300 a share of
 # 0.75 has a sigma of 0.025; the bound of 0.12 has room for the error of the weights, too.
 . "$srcdir/t/tap.sh"
-command -v python3 >/dev/null || skip_all 'no python3 to read JSON with'
-command -v cc >/dev/null || skip_all 'no compiler for the program'
-[ "$(uname -m)" = x86_64 ] || skip_all 'windows are of x86-64 code'
-[ -x "$builddir/helpers/cpi-translate" ] || skip_all 'windows are not built in'
+. "$srcdir/t/recorded.sh"
 
-cp "$srcdir/t/programs/values.c" .
-cc -O1 -fno-unroll-loops -fno-tree-vectorize -g -o values values.c 2>err || bail "$(cat err)"
-cpi record -v -w 499 -o t.db -- ./values 2500 2>err || skip_all "$(tail -n 1 err)"
-grep -q 'windows/s per CPU' err || skip_all "no windows here: $(grep windows: err | tail -n 1)"
+need_windows
+compile_program values -O1 -fno-unroll-loops -fno-tree-vectorize
+record_windows t.db -- ./values 2500
 plan 21
 
 cpi values --db t.db --format=json values:values >values.json 2>err

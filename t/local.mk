@@ -54,7 +54,7 @@ IDLE_TESTS = t/fuzz/corpus.t $(UNIT) $(DB_UNIT) $(DB_LONG_UNIT) $(UNIT_ANALYSIS)
 	$(RECORDS_UNIT) $(CFG_TESTS) $(LINES_TESTS) t/0120-lines-dwarf.t t/0300-isa-objdump.t
 check_LIBRARIES =
 # Helpers of test scripts.
-EXTRA_DIST += t/alone.sh t/runs.sh t/shares.sh t/windows.sh
+EXTRA_DIST += t/alone.sh t/recorded.sh t/runs.sh t/shares.sh t/windows.sh
 EXTRA_DIST += t/fixtures t/cached.sh t/collect.sh t/cpid.sh t/halt.sh t/hook.sh t/known.sh t/prometheus_check.py t/tap.sh
 EXTRA_DIST += t/calc_check.py t/dashboard_check.py t/hex.awk t/stats_check.py t/text_addresses.awk
 
