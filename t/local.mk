@@ -210,7 +210,7 @@ EXTRA_DIST += t/accuracy/kernels t/accuracy/drawn t/accuracy/grid t/accuracy/hel
 # Culprits, of programs that wait for one known thing; the commands that name them;
 # paths.
 WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t t/0345-cli-paths.t t/0349-cli-values.t t/0338-cli-operands.t
-EXTRA_DIST += t/paths_look.py t/programs/steps.c t/programs/divide.c t/programs/held_operands.c t/programs/operands.c t/programs/values.c t/values_look.py t/operands_look.py
+EXTRA_DIST += t/paths_look.py t/programs/steps.c t/programs/divide.c t/programs/held_operands.c t/programs/held_sizes.c t/programs/operands.c t/programs/values.c t/values_look.py t/operands_look.py
 dist_check_SCRIPTS += $(WHY_TESTS)
 LONG_TESTS += $(WHY_TESTS)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
