@@ -64,6 +64,7 @@ struct timed_child {
 	uint64_t process_waited_ns[NR_SHARES], user_waited_ns[NR_SHARES]; /* when */
 	uint64_t user_cpu_ns[NR_SHARES]; /* since the last accounting */
 	uint64_t cpu_ns, nr_asked, nr_timeouts, nr_refused;
+	unsigned int patience_ms; /* of questions that say 0 */
 };
 
 static int start_server(struct timed_child *a)
@@ -103,6 +104,7 @@ int timed_child_new(struct timed_child **out)
 	if (!a)
 		return -ENOMEM;
 	a->control = a->worker = -1;
+	a->patience_ms = TIMED_CHILD_PATIENCE_MS;
 	for (int i = 0; i < TIMED_CHILD_MAX_STUCK; i++)
 		a->stuck[i].fd = -1;
 	err = start_server(a);
@@ -112,6 +114,11 @@ int timed_child_new(struct timed_child **out)
 	}
 	*out = a;
 	return 0;
+}
+
+void timed_child_set_patience(struct timed_child *a, unsigned int ms)
+{
+	a->patience_ms = ms;
 }
 
 void timed_child_free(struct timed_child *a)
@@ -420,8 +427,7 @@ static void leave_alone(struct timed_child *a, struct stuck *room,
 static int ask(struct timed_child *a, const struct timed_child_question *q,
 	       const struct payer *p, struct stuck *room, struct buf *out)
 {
-	const unsigned int ms =
-		q->patience_ms ? q->patience_ms : TIMED_CHILD_PATIENCE_MS;
+	const unsigned int ms = q->patience_ms ? q->patience_ms : a->patience_ms;
 	const uint64_t begun_ns = time_mono_ns();
 	struct timed_child_reply reply;
 	int err = send_question(a, q);

@@ -69,6 +69,13 @@ struct openfiles;
 int timed_child_new(struct timed_child **out);
 void timed_child_free(struct timed_child *a); /* accepts NULL */
 
+/*
+ * Sets the patience of questions that name none, which begins as
+ * TIMED_CHILD_PATIENCE_MS. For tests: on a busy machine a worker that does not hang may
+ * need longer.
+ */
+void timed_child_set_patience(struct timed_child *a, unsigned int ms);
+
 /* A request, as the worker sees it. */
 struct timed_child_job {
 	const void *question;
@@ -91,7 +98,7 @@ struct timed_child_question {
 	const int *fd;            /* sent along; still the caller's; NULL: none */
 	pid_t tgid;               /* the process whose share pays; 0: none */
 	pid_t parent;             /* its parent, which pays too; 0: not known */
-	unsigned int patience_ms; /* 0: TIMED_CHILD_PATIENCE_MS */
+	unsigned int patience_ms; /* 0: that of timed_child_set_patience() */
 };
 
 /*

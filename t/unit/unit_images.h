@@ -8,11 +8,14 @@
 #include "daemon/procmap/images.h"
 #include "t/unit/unit.h"
 
+#define UNIT_PATIENCE_MS 30000 /* no test has a worker that hangs */
+
 static inline struct timed_child *unit_timed_child(void)
 {
 	struct timed_child *a;
 
 	ck_assert_int_eq(timed_child_new(&a), 0);
+	timed_child_set_patience(a, UNIT_PATIENCE_MS);
 	return a;
 }
 
