@@ -124,13 +124,93 @@ START_TEST(a_graph_like_no_code_reaches_the_limit)
 }
 END_TEST
 
-/* Whatever the graph: nothing is endless, and what flows in flows on. */
+/* The largest of the blocks' executions. */
+static double scale(const double *block)
+{
+	double most = 0;
+
+	for (int b = 0; b < FLOW_MAX; b++)
+		most = fmax(most, block[b]);
+	return most;
+}
+
+/* Marks what b leads to, b included. */
+static void mark_reached(const struct cfg *cfg, int b, bool *reached)
+{
+	if (reached[b])
+		return;
+	reached[b] = true;
+	for (int i = 0; i < cfg->block[b].nr_out; i++)
+		mark_reached(cfg, cfg->edge[cfg->block[b].first_out + i].to, reached);
+}
+
+/* Whether b leads to the exit, or to a block without edges out. */
+static bool ends(const struct cfg *cfg, int b)
+{
+	bool reached[FLOW_MAX] = { false };
+
+	mark_reached(cfg, b, reached);
+	for (int i = 0; i < cfg->nr_blocks; i++)
+		if (reached[i] && !cfg->block[i].nr_out)
+			return true;
+	return false;
+}
+
+/* By the definition in flow.h: the doors before any loop is cut. */
+static void expect_doors(const struct cfg *cfg, bool *door)
+{
+	bool reached[FLOW_MAX] = { false };
+
+	for (int b = 0; b < cfg->exit; b++)
+		door[b] = !b || cfg->block[b].landing_pad || !cfg->block[b].nr_in;
+	for (int b = 0; b < cfg->exit; b++)
+		if (door[b])
+			mark_reached(cfg, b, reached);
+	for (int b = 0; b < cfg->exit; b++) {
+		door[b] |= !reached[b];
+		mark_reached(cfg, b, reached);
+	}
+}
+
+START_TEST(doors_and_cuts_are_those_of_the_definition)
+{
+	uint64_t state = unit_seed();
+
+	for (int n = 0; n < CHAINS; n++) {
+		const unsigned long long seed = state;
+		bool door[FLOW_MAX] = { false };
+		struct arena arena;
+		struct flow flow;
+		struct cfg *cfg;
+
+		arena_init(&arena, 0);
+		cfg = cfg_make_random(&arena, &state, 12, n % 4 == 0);
+		for (int b = 1; b < cfg->exit; b++)
+			cfg->block[b].landing_pad = unit_random(&state) % 8 == 0;
+		ck_assert_int_eq(flow_build(cfg, &arena, &flow), 0);
+		expect_doors(cfg, door);
+		for (int e = 0; e < cfg->nr_edges; e++) {
+			ck_assert_msg(!flow.cut[e] || !ends(cfg, cfg->edge[e].from),
+				      "SEED=%#llx edge %d is cut", seed, e);
+			door[cfg->edge[e].to] |= flow.cut[e];
+		}
+		for (int b = 0; b < cfg->nr_blocks; b++)
+			ck_assert_msg(flow.door[b] == door[b],
+				      "SEED=%#llx block %d: door %d, not %d", seed, b,
+				      flow.door[b], door[b]);
+		arena_fini(&arena);
+	}
+}
+END_TEST
+
+/* Whatever the graph: nothing is endless, and what flows in flows on, and out. */
 START_TEST(flow_is_kept_in_any_graph)
 {
 	uint64_t state = unit_seed();
 
 	for (int n = 0; n < CHAINS; n++) {
-		double p[64], source[FLOW_MAX] = { 0 }, block[FLOW_MAX], edge[64];
+		double p[64], source[FLOW_MAX] = { 0 }, block[FLOW_MAX] = { 0 };
+		double edge[64], left = 0;
 		unsigned long long seed = state;
 		struct arena arena;
 		struct flow flow;
@@ -144,6 +224,16 @@ START_TEST(flow_is_kept_in_any_graph)
 			source[b] = flow.door[b];
 		flow_factor(&flow, p);
 		flow_spread(&flow, p, source, block, edge);
+		for (int b = 0; b < cfg->exit; b++)
+			left += source[b];
+		for (int e = 0; e < cfg->nr_edges; e++) {
+			ck_assert_msg(edge[e] == block[cfg->edge[e].from] * p[e],
+				      "SEED=%#llx edge %d", seed, e);
+			left -= flow.cut[e] ? edge[e] : 0;
+		}
+		ck_assert_msg(fabs(block[cfg->exit] - left) < 1e-6 * (1 + scale(block)),
+			      "SEED=%#llx: %g left, not %g", seed, block[cfg->exit],
+			      left);
 		for (int b = 0; b < cfg->exit; b++) {
 			double in = source[b];
 
@@ -158,6 +248,53 @@ START_TEST(flow_is_kept_in_any_graph)
 		}
 		arena_fini(&arena);
 	}
+}
+END_TEST
+
+/* A procedure that is one block, which ends in a call that does not return. */
+START_TEST(a_block_without_edges_leaves)
+{
+	const double p[1] = { 0 }, source[] = { 3, 0 };
+	double block[2], edge[1];
+	struct arena arena;
+	struct flow flow;
+
+	arena_init(&arena, 0);
+	ck_assert_int_eq(flow_build(cfg_make(&arena, 2, NULL, 0), &arena, &flow), 0);
+	ck_assert(flow.door[0]);
+	flow_factor(&flow, p);
+	flow_spread(&flow, p, source, block, edge);
+	ck_assert_double_eq(block[0], 3);
+	ck_assert_double_eq(block[1], 3);
+	arena_fini(&arena);
+}
+END_TEST
+
+/* Each allocation fails once. */
+START_TEST(a_flow_that_does_not_fit_is_not_built)
+{
+	uint64_t state = unit_seed();
+	struct arena arena, memory;
+	struct flow flow = { 0 };
+	int nr_failed = 0, err;
+	struct cfg *cfg;
+
+	arena_init(&arena, 0);
+	cfg = cfg_make_random(&arena, &state, 12, true);
+	for (size_t limit = 16;; limit += 16) {
+		arena_init(&memory, limit);
+		err = flow_build(cfg, &memory, &flow);
+		if (!err)
+			break;
+		ck_assert_int_eq(err, -ENOMEM);
+		ck_assert_ptr_null(flow.cfg);
+		arena_fini(&memory);
+		nr_failed++;
+	}
+	ck_assert_ptr_eq(flow.cfg, cfg);
+	ck_assert_int_gt(nr_failed, 10);
+	arena_fini(&memory);
+	arena_fini(&arena);
 }
 END_TEST
 
@@ -200,7 +337,10 @@ static Suite *chain_suite(void)
 	tcase_add_test(t, visits_and_values_are_those_of_the_full_matrix);
 	tcase_add_test(t, a_loop_that_is_hardly_ever_left_is_exact);
 	tcase_add_test(t, a_graph_like_no_code_reaches_the_limit);
+	tcase_add_test(t, doors_and_cuts_are_those_of_the_definition);
 	tcase_add_test(t, flow_is_kept_in_any_graph);
+	tcase_add_test(t, a_block_without_edges_leaves);
+	tcase_add_test(t, a_flow_that_does_not_fit_is_not_built);
 	tcase_add_test(t, an_infinite_loop_is_cut_once_and_others_never);
 	suite_add_tcase(s, t);
 	return s;

@@ -49,6 +49,8 @@ static void make_problem(struct problem *q, uint64_t *state)
 		q->sd[b] = 0.5;
 		q->mass[b] = 1;
 	}
+	/* What is given for the exit is not used. */
+	q->seen[q->cfg->exit] = q->unseen[q->cfg->exit] = q->mass[q->cfg->exit] = 1e6;
 	q->in = (struct flow_repair_input){
 		&q->flow, q->p, q->outcomes, q->seen, q->sd, q->mass, NULL, q->unseen,
 	};
@@ -155,6 +157,36 @@ static void jitter(const struct problem *q, const struct flow_repair *r, double 
 	}
 }
 
+static void check_moved(const struct problem *q, const struct flow_repair *r,
+			unsigned long long seed)
+{
+	double moved = 0, seen = 0;
+
+	for (int b = 0; b < q->cfg->exit; b++) {
+		moved += q->seen[b] > 0 ? fabs(q->seen[b] - r->block[b]) : 0;
+		seen += q->seen[b];
+	}
+	ck_assert_msg(fabs(r->moved - moved / seen) <= 1e-9 * moved / seen,
+		      "SEED=%#llx: moved %g, not %g", seed, r->moved, moved / seen);
+}
+
+/* Contradictions: half of the blocks were seen, by up to e times too often or seldom.
+ */
+static void make_contradictions(struct problem *q, bool with_unseen, uint64_t *state)
+{
+	make_problem(q, state);
+	for (int b = 0; b < q->cfg->exit; b++) {
+		double off = 2 * flow_make_uniform(state) - 1;
+
+		q->outcomes[b] = 1 + 100 * flow_make_uniform(state);
+		q->sd[b] = 0.1 + flow_make_uniform(state);
+		if (!b || unit_random(state) % 2)
+			q->seen[b] = q->block[b] * exp(off);
+		else if (with_unseen)
+			q->unseen[b] = flow_make_uniform(state) / 100;
+	}
+}
+
 START_TEST(no_flow_nearby_costs_less)
 {
 	static const double step[] = { 0.01, 0.1 };
@@ -166,18 +198,9 @@ START_TEST(no_flow_nearby_costs_less)
 		struct problem q;
 		struct flow_repair r;
 
-		make_problem(&q, &state);
-		for (int b = 0; b < q.cfg->exit; b++) {
-			double off = 2 * flow_make_uniform(&state) - 1;
-
-			q.outcomes[b] = 1 + 100 * flow_make_uniform(&state);
-			q.sd[b] = 0.1 + flow_make_uniform(&state);
-			if (!b || unit_random(&state) % 2)
-				q.seen[b] = q.block[b] * exp(off);
-			else if (n % 3)
-				q.unseen[b] = flow_make_uniform(&state) / 100;
-		}
+		make_contradictions(&q, n % 3, &state);
 		ck_assert_int_eq(flow_repair_solve(&q.in, &q.arena, &r), 0);
+		check_moved(&q, &r, seed);
 		source0 = first_source(&q);
 		jitter(&q, &r, 0, &state, p, &source);
 		found = cost_of(&q, p, source, source0);
@@ -192,6 +215,201 @@ START_TEST(no_flow_nearby_costs_less)
 		}
 		arena_fini(&q.arena);
 	}
+}
+END_TEST
+
+/*
+ * The oracle of deviations: unknowns are the logarithm of the source, and the logit of
+ * each branch of two ways. How they move log f is found by moving them a little.
+ */
+struct linear {
+	int nr, branch[FLOW_MAX];         /* unknown 0 is the source */
+	double block[FLOW_MAX][FLOW_MAX]; /* by unknown and block */
+	double edge[MAX_EDGES][FLOW_MAX]; /* by edge and unknown */
+	double information[FLOW_MAX][FLOW_MAX], common[FLOW_MAX];
+};
+
+static void probabilities_of(const struct problem *q, const struct flow_repair *r,
+			     double *p)
+{
+	for (int e = 0; e < q->cfg->nr_edges; e++)
+		p[e] = r->edge[e] / r->block[q->cfg->edge[e].from];
+}
+
+static void differentiate(const struct problem *q, const struct flow_repair *r,
+			  struct linear *l)
+{
+	const double step = 1e-4;
+
+	for (int k = 0; k < l->nr; k++) {
+		double flow[2][FLOW_MAX], edge[2][MAX_EDGES];
+
+		for (int side = 0; side < 2; side++) {
+			const double by = side ? step : -step;
+			double p[MAX_EDGES], source[FLOW_MAX] = { 1 };
+
+			probabilities_of(q, r, p);
+			if (k) {
+				const int e = q->cfg->block[l->branch[k]].first_out;
+
+				p[e] = p[e] * exp(by) / (p[e] * exp(by) + p[e + 1]);
+				p[e + 1] = 1 - p[e];
+			} else {
+				source[0] = exp(by);
+			}
+			flow_make(q->cfg, p, source, flow[side], edge[side]);
+		}
+		for (int b = 0; b < q->cfg->exit; b++)
+			l->block[k][b] = log(flow[1][b] / flow[0][b]) / (2 * step);
+		for (int e = 0; e < q->cfg->nr_edges; e++)
+			l->edge[e][k] = log(edge[1][e] / edge[0][e]) / (2 * step);
+	}
+}
+
+/* What a block's sightings tell of log f. */
+static double information_of(const struct problem *q, const struct flow_repair *r,
+			     int b)
+{
+	const double z = q->seen[b] > 0 ? log(q->seen[b] / r->block[b]) / q->sd[b] : 0;
+	const double missing = q->unseen[b] * r->block[b];
+
+	return (q->seen[b] > 0
+			? 1 / (1 + z * z / (HEAVY * HEAVY)) / (q->sd[b] * q->sd[b])
+			: 0) +
+	       missing / (1 + missing / SHAPE);
+}
+
+static void inform(const struct problem *q, const struct flow_repair *r,
+		   struct linear *l)
+{
+	double mass = 0, p[MAX_EDGES];
+
+	probabilities_of(q, r, p);
+	l->information[0][0] = 1 / (DOOR_SD * DOOR_SD);
+	for (int k = 1; k < l->nr; k++) {
+		const double one = p[q->cfg->block[l->branch[k]].first_out];
+
+		l->information[k][k] = q->outcomes[l->branch[k]] * one * (1 - one);
+	}
+	for (int b = 0; b < q->cfg->exit; b++) {
+		mass += q->mass[b];
+		for (int i = 0; i < l->nr; i++)
+			for (int k = 0; k < l->nr; k++)
+				l->information[i][k] += information_of(q, r, b) *
+							l->block[i][b] * l->block[k][b];
+	}
+	for (int k = 0; k < l->nr; k++)
+		for (int b = 0; b < q->cfg->exit; b++)
+			l->common[k] += q->mass[b] * l->block[k][b] / mass;
+}
+
+/* The variance of a sum of unknowns. */
+static double variance_of(const struct linear *l, const double *factor)
+{
+	double a[FLOW_MAX][FLOW_MAX], x[FLOW_MAX], sum = 0;
+
+	memcpy(a, l->information, sizeof(a));
+	memcpy(x, factor, sizeof(x));
+	flow_make_solve(l->nr, a, x);
+	for (int k = 0; k < l->nr; k++)
+		sum += x[k] * factor[k];
+	return sum;
+}
+
+static void linear_init(struct linear *l, const struct problem *q,
+			const struct flow_repair *r)
+{
+	*l = (struct linear){ .nr = 1 };
+	for (int b = 0; b < q->cfg->exit; b++)
+		if (q->cfg->block[b].nr_out == 2)
+			l->branch[l->nr++] = b;
+	differentiate(q, r, l);
+	inform(q, r, l);
+}
+
+/* The mean of what repair says, as a share of the oracle's variance. */
+struct ratio {
+	double sum;
+	int nr;
+};
+
+static void add_ratio(struct ratio *ratio, const struct linear *l,
+		      const double moves[FLOW_MAX], double sd, unsigned long long seed)
+{
+	double factor[FLOW_MAX] = { 0 }, variance;
+
+	for (int k = 0; k < l->nr; k++)
+		factor[k] = moves[k] - l->common[k];
+	variance = variance_of(l, factor);
+	if (variance < 1e-4)
+		return;
+	ck_assert_msg(sd * sd > 0.04 * variance && sd * sd < 5 * variance,
+		      "SEED=%#llx: deviation %g, not %g", seed, sd, sqrt(variance));
+	ratio->sum += sd * sd / variance;
+	ratio->nr++;
+}
+
+/* Of 16 draws each: single deviations are rough, and the mean of all is not. */
+START_TEST(deviations_are_those_of_the_full_matrix)
+{
+	struct ratio blocks = { 0 }, edges = { 0 };
+	uint64_t state = unit_seed();
+
+	for (int n = 0; n < GRAPHS / 2; n++) {
+		const unsigned long long seed = state;
+		struct problem q;
+		struct flow_repair r;
+		struct linear l;
+
+		make_contradictions(&q, n % 3, &state);
+		for (int b = 0; b < q.cfg->exit; b++) {
+			q.mass[b] = flow_make_uniform(&state);
+			if (q.cfg->block[b].nr_out < 2)
+				q.outcomes[b] = INFINITY;
+		}
+		ck_assert_int_eq(flow_repair_solve(&q.in, &q.arena, &r), 0);
+		linear_init(&l, &q, &r);
+		for (int b = 0; b < q.cfg->exit; b++) {
+			double moves[FLOW_MAX] = { 0 };
+
+			for (int k = 0; k < l.nr; k++)
+				moves[k] = l.block[k][b];
+			add_ratio(&blocks, &l, moves, r.block_sd[b], seed);
+		}
+		for (int e = 0; e < q.cfg->nr_edges; e++)
+			add_ratio(&edges, &l, l.edge[e], r.edge_sd[e], seed);
+		arena_fini(&q.arena);
+	}
+	ck_assert_int_gt(blocks.nr, GRAPHS / 2);
+	ck_assert_double_eq_tol(blocks.sum / blocks.nr, 1, 0.1);
+	ck_assert_double_eq_tol(edges.sum / edges.nr, 1, 0.1);
+}
+END_TEST
+
+/* Each allocation fails once. */
+START_TEST(what_does_not_fit_is_not_solved)
+{
+	uint64_t state = unit_seed();
+	struct flow_repair r = { 0 };
+	struct arena memory;
+	struct problem q;
+	int nr_failed = 0, err;
+
+	make_problem(&q, &state);
+	for (size_t limit = 16;; limit += 16) {
+		arena_init(&memory, limit);
+		err = flow_repair_solve(&q.in, &memory, &r);
+		if (!err)
+			break;
+		ck_assert_int_eq(err, -ENOMEM);
+		ck_assert_ptr_null(r.block);
+		arena_fini(&memory);
+		nr_failed++;
+	}
+	ck_assert_ptr_nonnull(r.block);
+	ck_assert_int_gt(nr_failed, 17);
+	arena_fini(&memory);
+	arena_fini(&q.arena);
 }
 END_TEST
 
@@ -361,6 +579,52 @@ START_TEST(a_block_that_looks_impossible_does_not_raise_the_flow)
 }
 END_TEST
 
+/* A block was seen behind so many unlikely branches that its flow is 0 as a double. */
+START_TEST(a_block_behind_a_flow_of_zero_does_not_count)
+{
+	enum { NR = 40 };
+	struct flow_repair r;
+	struct chain c;
+
+	chain_init(&c, NR, 1e-12);
+	for (int b = 0; b < CHAIN_BLOCKS; b++)
+		c.outcomes[b] = INFINITY;
+	c.seen[0] = c.seen[NR] = c.mass[0] = c.mass[NR] = 10;
+	chain_solve(&c, &r);
+	ck_assert_double_eq(r.block[NR], 0);
+	ck_assert_double_eq_tol(r.block[0], 10, 1e-6);
+	ck_assert_double_eq_tol(r.moved, 0, 1e-6);
+	for (int b = 0; b <= NR; b++)
+		ck_assert(isfinite(r.block_sd[b]));
+	arena_fini(&c.arena);
+}
+END_TEST
+
+START_TEST(the_dump_has_each_block_and_edge)
+{
+	static const struct cfg_edge edge[] = { { 0, 1, EDGE_RETURN } };
+	static const double p[] = { 1 }, outcomes[] = { INFINITY, INFINITY };
+	static const double seen[] = { 8, 0 }, sd[] = { 0.5, 1 }, mass[] = { 1, 0 };
+	struct flow_repair_input in = { NULL, p, outcomes, seen, sd, mass, NULL, NULL };
+	struct buf out = { 0 };
+	struct arena arena;
+	struct flow flow;
+	struct flow_repair r;
+
+	arena_init(&arena, 0);
+	ck_assert_int_eq(flow_build(cfg_make(&arena, 2, edge, 1), &arena, &flow), 0);
+	in.flow = &flow;
+	ck_assert_int_eq(flow_repair_solve(&in, &arena, &r), 0);
+	flow_repair_dump(&in, &r, &out);
+	ck_assert_str_eq(buf_str(&out), "repair: 0 rounds, moved 0\n"
+					"repair: block 0 seen 8 frequency 8 ± 0 door\n"
+					"repair: block 1 seen 0 frequency 8 ± 0\n"
+					"repair: edge 0 -> 1 8 of 1 ± 0\n");
+	buf_fini(&out);
+	arena_fini(&arena);
+}
+END_TEST
+
 START_TEST(nothing_seen_is_still_a_flow)
 {
 	uint64_t state = unit_seed();
@@ -383,11 +647,15 @@ static Suite *repair_suite(void)
 	tcase_set_timeout(t, 600);
 	tcase_add_test(t, exact_probabilities_and_one_anchor_give_exact_counts);
 	tcase_add_test(t, no_flow_nearby_costs_less);
+	tcase_add_test(t, deviations_are_those_of_the_full_matrix);
+	tcase_add_test(t, what_does_not_fit_is_not_solved);
 	tcase_add_test(t, what_is_known_well_moves_least);
 	tcase_add_loop_test(t, an_error_counts_where_blocks_do_not_share_it, 0,
 			    NR(errors));
 	tcase_add_test(t, many_that_were_not_seen_run_seldom_together);
 	tcase_add_test(t, a_block_that_looks_impossible_does_not_raise_the_flow);
+	tcase_add_test(t, a_block_behind_a_flow_of_zero_does_not_count);
+	tcase_add_test(t, the_dump_has_each_block_and_edge);
 	tcase_add_test(t, nothing_seen_is_still_a_flow);
 	suite_add_tcase(s, t);
 	return s;
