@@ -266,6 +266,128 @@ START_TEST(decoding_adds_to_what_is_there)
 }
 END_TEST
 
+static uint64_t sum_of(struct profile *p, enum profile_kind kind)
+{
+	size_t nr = 0;
+	const struct count *c = p ? profile_sorted(p, &nr) : NULL;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += kind == PROFILE_OUTCOME ? c[i].taken + c[i].not_taken : c[i].n;
+	for (int w = 0; w < NR_WEIGHTS && kind == PROFILE_WEIGHTED; w++)
+		sum += sum_of(profile_weights(p, w), PROFILE_COUNT);
+	return sum;
+}
+
+START_TEST(a_total_is_the_sum_of_what_is_encoded)
+{
+	uint64_t seed = unit_seed(), state = seed | 1, total;
+	const enum profile_kind kind = _i;
+
+	for (int round = 0; round < 100; round++) {
+		struct profile *p = random_profile(&state);
+		struct profile *only = restrict_to(p, kind);
+
+		total = UINT64_MAX;
+		ck_assert_int_eq(codec_total(p, kind, &total), 0);
+		ck_assert_msg(total == sum_of(only, kind), "seed %" PRIu64, seed);
+		profile_free(only);
+		profile_free(p);
+	}
+}
+END_TEST
+
+/* A database holds totals of at most INT64_MAX. */
+static const struct {
+	enum profile_kind kind;
+	struct count a, b;
+	int err;
+} totals[] = {
+	{ PROFILE_COUNT, { 4, INT64_MAX, 0, 0 }, { 8, 0, 0, 0 }, 0 },
+	{ PROFILE_COUNT, { 4, INT64_MAX, 0, 0 }, { 8, 1, 0, 0 }, -EOVERFLOW },
+	{ PROFILE_COUNT, { 4, INT64_MAX, 1, 0 }, { 8, 0, 0, 0 }, 0 },
+	{ PROFILE_OUTCOME, { 4, 1, INT64_MAX, 0 }, { 8, 1, 0, 0 }, 0 },
+	{ PROFILE_OUTCOME, { 4, 0, INT64_MAX, 1 }, { 8, 0, 0, 0 }, -EOVERFLOW },
+	{ PROFILE_OUTCOME, { 4, 0, INT64_MAX, 0 }, { 8, 0, 0, 1 }, -EOVERFLOW },
+	{ PROFILE_OUTCOME, { 4, 0, UINT64_MAX, 1 }, { 8, 0, 0, 0 }, -EOVERFLOW },
+};
+
+START_TEST(a_total_that_no_database_holds_is_refused)
+{
+	struct profile *p = profile_new();
+	uint64_t total = 7;
+
+	ck_assert_int_eq(profile_add(p, &totals[_i].a), 0);
+	ck_assert_int_eq(profile_add(p, &totals[_i].b), 0);
+	ck_assert_int_eq(codec_total(p, totals[_i].kind, &total), totals[_i].err);
+	ck_assert_uint_eq(total, totals[_i].err ? 7 : INT64_MAX);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(a_total_of_weights_that_no_database_holds_is_refused)
+{
+	struct profile *p = profile_new();
+	uint64_t total = 7;
+
+	ck_assert_int_eq(codec_total(p, PROFILE_HISTOGRAM, &total), 0);
+	ck_assert_uint_eq(total, 0);
+	ck_assert_int_eq(profile_add_weight(p, 0, 4, INT64_MAX - 1), 0);
+	ck_assert_int_eq(profile_add_weight(p, 1, 4, 1), 0);
+	ck_assert_int_eq(codec_total(p, PROFILE_WEIGHTED, &total), 0);
+	ck_assert_uint_eq(total, INT64_MAX);
+	ck_assert_int_eq(profile_add_weight(p, 1, 8, 1), 0);
+	ck_assert_int_eq(codec_total(p, PROFILE_WEIGHTED, &total), -EOVERFLOW);
+	profile_free(p);
+	p = profile_new();
+	ck_assert_int_eq(profile_add_weight(p, 0, 4, 1), 0);
+	ck_assert_int_eq(profile_add_weight(p, 1, 4, UINT64_MAX), 0);
+	ck_assert_int_eq(codec_total(p, PROFILE_WEIGHTED, &total), -EOVERFLOW);
+	ck_assert_uint_eq(total, INT64_MAX);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(an_unknown_kind_is_corrupt_and_encodes_nothing)
+{
+	static const uint8_t blob[] = { CODEC_PLAIN, 1, 4, 3 };
+	struct profile *p = profile_new();
+	struct buf b = { 0 };
+
+	profile_add(p, &(struct count){ 4, 2, 0, 0 });
+	ck_assert_int_eq(codec_encode(p, 3, &b), 0);
+	ck_assert_int_eq(codec_encode(p, PROFILE_WEIGHTED, &b), 0);
+	ck_assert_int_eq(codec_encode(p, PROFILE_HISTOGRAM, &b), 0);
+	ck_assert_ptr_nonnull(profile_make_records(p));
+	ck_assert_int_eq(codec_encode(p, PROFILE_HISTOGRAM, &b), 0);
+	ck_assert_uint_eq(b.len, 0);
+	ck_assert_int_eq(codec_decode(blob, sizeof(blob), 3, p), -CPI_ECORRUPT);
+	profile_free(p);
+}
+END_TEST
+
+/* Outcomes: of each offset at least one column is not 0. */
+START_TEST(an_outcome_of_neither_way_is_corrupt)
+{
+	static const uint8_t good[] = { CODEC_PLAIN, 2, 4, 4, 0, 1, 2, 0 };
+	static const uint8_t bad_one[] = { CODEC_PLAIN, 2, 4, 4, 0, 0, 2, 0 };
+	static const uint8_t cut[] = { CODEC_PLAIN, 2, 4, 4, 0, 1, 2 };
+	struct profile *p = profile_new();
+
+	ck_assert_int_eq(codec_decode(bad_one, sizeof(bad_one), PROFILE_OUTCOME, p),
+			 -CPI_ECORRUPT);
+	ck_assert_int_eq(codec_decode(cut, sizeof(cut), PROFILE_OUTCOME, p),
+			 -CPI_ETRUNCATED);
+	ck_assert_uint_eq(profile_nr(p), 0);
+	ck_assert_int_eq(codec_decode(good, sizeof(good), PROFILE_OUTCOME, p), 0);
+	ck_assert_uint_eq(profile_at(p, 4).not_taken, 0);
+	ck_assert_uint_eq(profile_at(p, 4).taken, 2);
+	ck_assert_uint_eq(profile_at(p, 8).not_taken, 1);
+	ck_assert_uint_eq(profile_at(p, 8).taken, 0);
+	profile_free(p);
+}
+END_TEST
+
 START_TEST(only_what_shrinks_is_compressed)
 {
 	struct profile *p = profile_new();
@@ -386,6 +508,13 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, bad_weights_are_refused, 0, NR(bad_weights));
 	tcase_add_test(tc, frames_that_hold_no_body_are_refused);
 	tcase_add_test(tc, decoding_adds_to_what_is_there);
+	tcase_add_loop_test(tc, a_total_is_the_sum_of_what_is_encoded, 0,
+			    PROFILE_WEIGHTED + 1);
+	tcase_add_loop_test(tc, a_total_that_no_database_holds_is_refused, 0,
+			    NR(totals));
+	tcase_add_test(tc, a_total_of_weights_that_no_database_holds_is_refused);
+	tcase_add_test(tc, an_unknown_kind_is_corrupt_and_encodes_nothing);
+	tcase_add_test(tc, an_outcome_of_neither_way_is_corrupt);
 	tcase_add_test(tc, only_what_shrinks_is_compressed);
 	tcase_add_loop_test(tc, golden_blobs_decode_to_their_text, 0, NR(golden));
 	suite_add_tcase(s, tc);

@@ -254,6 +254,7 @@ START_TEST(a_gap_covers_all_but_verified_and_younger_processes)
 	procmap_exec(pm, 4, "young", 220);
 	map(4, 0x1000, 0x1000, "/bin/young", 221);
 	ck_assert_str_eq(lookup(4, 0, 0x1000, 222, 230), "/bin/young");
+	ck_assert_str_eq(lookup(4, 0, 0x1000, 190, 230), "/bin/young");
 	rangemap_fini(&found);
 }
 END_TEST
@@ -350,8 +351,28 @@ START_TEST(lookups_agree_with_a_list_of_all_events)
 			uint64_t page = 1 + unit_random(&state) % 4;
 			uint64_t t0 = 25 + unit_random(&state) % 600;
 			uint64_t t1 = t0 + unit_random(&state) % 60;
-			int want = oracle(past, 60, tgid, page, t0, t1);
+			int want = oracle(past, 60, tgid, page, t0, t1), want_moment;
 			const char *got = lookup(tgid, 0, page << 12, t0, t1);
+			struct process *p = procmap_find(pm, tgid, 0, t0);
+			struct procmap_hit hit, last;
+			enum procmap_result one;
+
+			one = procmap_lookup(pm, tgid, 0, page << 12,
+					     (struct time_span){ t0, t1 }, &hit);
+			ck_assert_uint_gt(hit.end, page << 12);
+			/* It holds to the end that it names. */
+			ck_assert_int_eq(procmap_lookup(pm, tgid, 0, hit.end - 1,
+							(struct time_span){ t0, t1 },
+							&last),
+					 one);
+			ck_assert_uint_ge(last.end, hit.end);
+			ck_assert(one != PROCMAP_FOUND || hit.image == last.image);
+			want_moment = oracle(past, 60, tgid, page, t0, t0);
+			one = procmap_lookup_in(pm, p, page << 12, t0, &hit);
+			/* At the time of an event, either answer is right. */
+			ck_assert(t0 % 10 == 0 ||
+				  (one == PROCMAP_FOUND) == (want_moment >= 0));
+			ck_assert_ptr_eq(hit.process, p);
 
 			ck_assert_msg(!strcmp(got, want == -1   ? "NO MAPPING"
 						   : want == -2 ? "AMBIGUOUS"
@@ -423,7 +444,10 @@ START_TEST(a_life_for_which_there_is_no_room_is_a_gap)
 	procmap_exec(pm, tgid, "late", 30);
 	map(tgid, 0x1000, 0x1000, "/bin/late", 31);
 	ck_assert_uint_eq(procmap_nr_processes(pm), PROCMAP_MAX_PROCESSES);
-	ck_assert_uint_gt(procmap_nr_failed(pm), 0);
+	procmap_verify(pm, tgid, "late", &(struct rangemap){ 0 }, 32);
+	procmap_give_up(pm, tgid, 33);
+	procmap_comm(pm, tgid, "late");
+	ck_assert_uint_eq(procmap_nr_failed(pm), 6);
 	ck_assert_str_eq(lookup(1, 0, 0x1000, 40, 50), "GAP");
 	ck_assert_str_eq(lookup(2, 0, 0x1000, 40, 50), "/bin/other");
 	ck_assert_str_eq(lookup(tgid, 0, 0x1000, 40, 50), "NO PROCESS");
@@ -541,21 +565,6 @@ static void take_all_room(uint32_t first)
 			110);
 	}
 }
-
-START_TEST(an_unmapping_finds_room_like_a_mapping)
-{
-	procmap_set_owner(pm, owner_by_number);
-	procmap_exec(pm, 200000, "victim", 100);
-	map(200000, 0x1000, 0x3000, "/bin/victim", 110);
-	take_all_room(100000);
-	ck_assert_uint_eq(procmap_nr_ranges(pm), PROCMAP_MAX_RANGES);
-	procmap_unmap(pm, 200000, 0x2000, 0x3000, 200);
-	ck_assert_str_eq(lookup(200000, 0, 0x1000, 210, 220), "/bin/victim");
-	ck_assert_str_eq(lookup(200000, 0, 0x2000, 120, 130), "/bin/victim");
-	ck_assert_str_eq(lookup(200000, 0, 0x2000, 210, 220), "NO MAPPING");
-	ck_assert_uint_lt(procmap_nr_ranges(pm), PROCMAP_MAX_RANGES);
-}
-END_TEST
 
 /* Each child of a process with many mappings copies them when it maps one more. */
 START_TEST(copies_for_children_are_charged_to_their_user)
@@ -845,6 +854,539 @@ START_TEST(accounts_have_what_their_processes_hold)
 }
 END_TEST
 
+/* The name of what held page 0x1000 of process 1 at a moment. */
+static const char *at(uint64_t when)
+{
+	return lookup(1, 0, 0x1000, when, when);
+}
+
+START_TEST(gaps_that_overlap_are_one_until_the_horizon_passes_its_end)
+{
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x1000, "/bin/p", 11);
+	procmap_add_gap(pm, 100, 200);
+	procmap_add_gap(pm, 300, 400);
+	procmap_add_gap(pm, 350, 500); /* longer than the last one */
+	procmap_add_gap(pm, 290, 450); /* begins earlier */
+	procmap_add_gap(pm, 500, 510); /* touches it */
+	ck_assert_str_eq(at(99), "/bin/p");
+	ck_assert_str_eq(at(100), "GAP");
+	ck_assert_str_eq(at(200), "GAP");
+	ck_assert_str_eq(at(201), "/bin/p");
+	ck_assert_str_eq(at(289), "/bin/p");
+	ck_assert_str_eq(at(290), "GAP");
+	ck_assert_str_eq(at(475), "GAP");
+	ck_assert_str_eq(at(510), "GAP");
+	ck_assert_str_eq(at(511), "/bin/p");
+	procmap_forget(pm, 200, nobody_is_alive);
+	ck_assert_str_eq(at(150), "GAP");
+	procmap_forget(pm, 201, nobody_is_alive);
+	ck_assert_str_eq(at(150), "/bin/p");
+	ck_assert_str_eq(at(290), "GAP");
+	procmap_forget(pm, 511, nobody_is_alive);
+	ck_assert_str_eq(at(290), "/bin/p");
+}
+END_TEST
+
+START_TEST(children_inherit_cgroup_and_label_and_execs_keep_them)
+{
+	const struct process *p;
+
+	procmap_set_cgroup(pm, 1, "/none", 1); /* nobody knows process 1 yet */
+	procmap_set_label(pm, 1, "none");
+	ck_assert_uint_eq(procmap_nr_processes(pm), 0);
+	procmap_exec(pm, 1, "p", 10);
+	procmap_set_cgroup(pm, 1, "/a", 77);
+	procmap_set_label(pm, 1, "x");
+	procmap_fork(pm, 2, 1, 20);
+	procmap_exec(pm, 2, "q", 30);
+	p = procmap_find(pm, 2, 0, 40);
+	ck_assert_str_eq(p->cgroup->text, "/a");
+	ck_assert_uint_eq(p->cgroup_id, 77);
+	ck_assert_str_eq(p->label->text, "x");
+	ck_assert_uint_eq(p->parent, 1);
+	procmap_fork(pm, 3, 2, 50);
+	ck_assert_uint_eq(procmap_find(pm, 3, 0, 60)->parent, 2);
+	procmap_set_label(pm, 2, "y");
+	ck_assert_str_eq(p->label->text, "y");
+	ck_assert_str_eq(procmap_find(pm, 1, 0, 60)->label->text, "x");
+	ck_assert_str_eq(procmap_find(pm, 3, 0, 60)->label->text, "x");
+	procmap_set_label(pm, 2, NULL);
+	procmap_set_cgroup(pm, 2, NULL, 0);
+	ck_assert_ptr_null(p->label);
+	ck_assert_ptr_null(p->cgroup);
+	ck_assert_uint_eq(procmap_nr_failed(pm), 0);
+}
+END_TEST
+
+START_TEST(a_name_for_which_there_is_no_room_is_not_known)
+{
+	char *text = malloc(NAMES_MAX_BYTES + 1);
+
+	memset(text, 'x', NAMES_MAX_BYTES);
+	text[NAMES_MAX_BYTES] = 0;
+	procmap_exec(pm, 1, "p", 10);
+	procmap_set_label(pm, 1, "short");
+	procmap_set_label(pm, 1, text);
+	ck_assert_ptr_null(procmap_find(pm, 1, 0, 20)->label);
+	ck_assert_uint_eq(procmap_nr_failed(pm), 1);
+	free(text);
+}
+END_TEST
+
+START_TEST(a_child_of_an_incomplete_process_is_incomplete)
+{
+	procmap_exec(pm, 2, "p", 10);
+	procmap_give_up(pm, 2, 50);
+	procmap_fork(pm, 1, 2, 60);
+	ck_assert_str_eq(at(70), "GAP");
+	ck_assert_uint_eq(procmap_nr_incomplete(pm), 2);
+	ck_assert_uint_eq(procmap_nr_failed(pm), 2);
+	procmap_exit(pm, 2, 80);
+	ck_assert_uint_eq(procmap_nr_incomplete(pm), 1);
+	procmap_give_up(pm, 9,
+			90); /* not known: added, and incomplete from its start */
+	ck_assert_str_eq(lookup(9, 0, 0x1000, 5, 5), "GAP");
+	ck_assert_uint_eq(procmap_nr_incomplete(pm), 2);
+}
+END_TEST
+
+static bool is_b(const char *name)
+{
+	return !strcmp(name, "/b");
+}
+
+static void note_start(void *ctx, const struct range *r)
+{
+	uint64_t *sum = ctx;
+
+	*sum = *sum * 16 + (r->start >> 12);
+}
+
+static void note_tgid(void *ctx, uint32_t tgid)
+{
+	*(uint32_t *)ctx += tgid;
+}
+
+START_TEST(the_live_mappings_of_a_process_are_listed)
+{
+	const struct process *p;
+	uint32_t tgids = 0;
+	uint64_t starts = 0;
+	size_t nr;
+
+	procmap_exec(pm, 1, "p", 10);
+	p = procmap_find(pm, 1, 0, 20);
+	ck_assert_ptr_null(procmap_find_image(p, is_b));
+	ck_assert_ptr_null(procmap_ranges(p, &nr));
+	ck_assert_uint_eq(nr, 0);
+	procmap_for_each_range(p, note_start, &starts);
+	ck_assert_uint_eq(starts, 0);
+	ck_assert_ptr_null(procmap_live(pm, 1, 0x1000));
+	map(1, 0x1000, 0x1000, "/b", 11);
+	ck_assert_ptr_eq(procmap_find_image(p, is_b), image("/b"));
+	map(1, 0x3000, 0x1000, "/c", 12);
+	map(1, 0x2000, 0x1000, "/a", 13);
+	procmap_for_each_range(p, note_start, &starts);
+	ck_assert_uint_eq(starts, 0x123);
+	ck_assert_uint_eq(procmap_ranges(p, &nr)->start, 0x1000);
+	ck_assert_uint_eq(nr, 3);
+	ck_assert_uint_eq(procmap_live(pm, 1, 0x2fff)->start, 0x2000);
+	ck_assert_ptr_null(procmap_live(pm, 1, 0x4000));
+	procmap_unmap(pm, 1, 0x1000, 0x2000, 20);
+	ck_assert_ptr_null(procmap_find_image(p, is_b));
+	procmap_exec(pm, 2, "q", 10);
+	procmap_exec(pm, 2, "r", 20);
+	procmap_exec(pm, 4, "s", 20);
+	procmap_exit(pm, 4, 30);
+	procmap_for_each(pm, note_tgid, &tgids);
+	ck_assert_uint_eq(tgids, 3);
+}
+END_TEST
+
+START_TEST(a_mapping_that_grows_keeps_its_time)
+{
+	struct procmap_hit hit;
+
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x1000, "/bin/p", 11);
+	map(1, 0x1000, 0x3000, "/bin/p", 20);
+	ck_assert_int_eq(procmap_lookup(pm, 1, 0, 0x3000, (struct time_span){ 15, 15 },
+					&hit),
+			 PROCMAP_FOUND);
+	ck_assert_uint_eq(hit.since_ns, 11);
+	ck_assert_uint_eq(hit.end, 0x4000);
+	ck_assert_uint_eq(hit.bias, -0x1000ULL);
+	map(1, 0x1000, 0x1000, "/bin/p", 30); /* known already */
+	ck_assert_int_eq(procmap_lookup(pm, 1, 0, 0x3000, (struct time_span){ 40, 40 },
+					&hit),
+			 PROCMAP_FOUND);
+	ck_assert_uint_eq(hit.since_ns, 11);
+}
+END_TEST
+
+START_TEST(a_scan_ends_processes_that_it_does_not_find)
+{
+	static const struct rangemap none;
+
+	for (uint32_t tgid = 1; tgid <= 2; tgid++)
+		procmap_exec(pm, tgid, "p", 10);
+	procmap_exec(pm, 3, "young", 100);
+	procmap_exec(pm, 4, "gone", 10);
+	procmap_exit(pm, 4, 50);
+	procmap_exec(pm, 5, "q", 10);
+	procmap_give_up(pm, 5, 100);
+	procmap_verify(pm, 1, "renamed", &none, 100);
+	procmap_end_unseen(pm, 100);
+	ck_assert(!procmap_find(pm, 1, 0, 200)->exited);
+	ck_assert_str_eq(procmap_find(pm, 1, 0, 200)->comm, "renamed");
+	ck_assert(procmap_find(pm, 2, 0, 200)->exited);
+	ck_assert_uint_eq(procmap_find(pm, 2, 0, 200)->end_ns, 100);
+	ck_assert(!procmap_find(pm, 3, 0, 200)->exited);
+	ck_assert_uint_eq(procmap_find(pm, 4, 0, 200)->end_ns, 50);
+	ck_assert(!procmap_find(pm, 5, 0, 200)->exited);
+}
+END_TEST
+
+START_TEST(an_exec_seen_ahead_of_its_record_has_the_next_exec_id)
+{
+	struct rangemap found = { 0 };
+	const struct process *p;
+
+	find_page(&found, 0x5000, "/bin/ls");
+	procmap_exec(pm, 7, "sh", 100);
+	procmap_set_exec_id(pm, 7, 5, 150);
+	procmap_verify(pm, 7, "ls", &found, 210);
+	p = procmap_find(pm, 7, 0, 300);
+	ck_assert(!p->exec_id_known);
+	ck_assert(!p->by_exec);
+	procmap_give_up(pm, 7, 220);
+	procmap_exec(pm, 7, "ls", 200);
+	ck_assert(p->exec_id_known);
+	ck_assert_uint_eq(p->exec_id, 6);
+	ck_assert(p->by_exec);
+	ck_assert(!p->incomplete);
+	ck_assert_uint_eq(p->start_ns, 200);
+	ck_assert_uint_eq(procmap_find(pm, 7, 0, 199)->end_ns, 200);
+	ck_assert_uint_eq(procmap_nr_incomplete(pm), 0);
+	rangemap_fini(&found);
+}
+END_TEST
+
+/* User 1 has three quarters of the records, so three quarters of the time. */
+START_TEST(a_user_takes_time_by_the_number_of_records)
+{
+	procmap_set_owner(pm, owner_by_number);
+	procmap_exec(pm, 100000, "busy", 10);
+	procmap_fork(pm, 100001, 100000, 11);
+	procmap_exec(pm, 200000, "calm", 12);
+	for (int i = 0; i < 28; i++)
+		procmap_skip_map(pm, 100000, 20);
+	for (int i = 0; i < 9; i++)
+		procmap_skip_map(pm, 200000, 20);
+	ck_assert_uint_eq(procmap_take_excess(pm, 4000, 2000), 1000);
+	ck_assert_uint_eq(procmap_take_excess(pm, 4000, 2000), 0);
+}
+END_TEST
+
+START_TEST(images_that_are_or_were_mapped_are_marked)
+{
+	struct known_image *live = image("/live"), *former = image("/former");
+	struct known_image *other = image("/other");
+
+	procmap_exec(pm, 1, "p", 10);
+	procmap_exec(pm, 2, "q", 10);
+	map(1, 0x1000, 0x1000, "/former", 20);
+	map(1, 0x1000, 0x1000, "/live", 30);
+	images_clear_marks(images);
+	procmap_mark_images(pm);
+	ck_assert(live->marked);
+	ck_assert(former->marked);
+	ck_assert(!other->marked);
+}
+END_TEST
+
+START_TEST(a_name_is_known_without_an_exec_and_cut)
+{
+	procmap_comm(pm, 1, "a-name-of-many-letters");
+	ck_assert_str_eq(procmap_find(pm, 1, 0, 0)->comm, "a-name-of-many-");
+	procmap_exec(pm, 1, "p", 10);
+	ck_assert_uint_eq(procmap_find(pm, 1, 0, 0)->end_ns, 10);
+	procmap_comm(pm, 1, "q");
+	ck_assert_str_eq(procmap_find(pm, 1, 0, 20)->comm, "q");
+	procmap_fork(pm, 2, 1, 30);
+	ck_assert_str_eq(procmap_find(pm, 2, 0, 40)->comm, "q");
+}
+END_TEST
+
+START_TEST(each_change_of_mappings_is_counted)
+{
+	const struct process *p;
+	uint32_t before;
+
+	procmap_exec(pm, 1, "p", 10);
+	p = procmap_find(pm, 1, 0, 20);
+	before = p->nr_changes;
+	procmap_unmap(pm, 1, 0x1000, 0x2000, 20); /* nothing is mapped */
+	ck_assert_uint_eq(p->nr_changes, before);
+	map(1, 0x1000, 0x2000, "/bin/p", 20);
+	map(1, 0x1000, 0x2000, "/bin/p", 20);
+	ck_assert_uint_eq(p->nr_changes, before + 1);
+	procmap_unmap(pm, 1, 0x1000, 0x2000, 30);
+	ck_assert_uint_eq(p->nr_changes, before + 2);
+	procmap_give_up(pm, 1, 40);
+	procmap_give_up(pm, 1, 50);
+	ck_assert_uint_eq(p->nr_changes, before + 3);
+	ck_assert_uint_eq(p->incomplete_ns, 40);
+}
+END_TEST
+
+static void fork_and_exec_by(uint32_t tgid, uint64_t exec_ns)
+{
+	procmap_fork(pm, tgid, 1, exec_ns + 100);
+	procmap_exec(pm, tgid, "late", exec_ns);
+}
+
+START_TEST(an_exec_before_the_fork_that_is_known_moves_the_beginning)
+{
+	const struct process *p;
+
+	fork_and_exec_by(7, 200);
+	p = procmap_find(pm, 7, 0, 200);
+	ck_assert_uint_eq(p->start_ns, 200);
+	ck_assert(p->by_exec);
+	ck_assert_uint_eq(procmap_nr_processes(pm), 1);
+	/* Of two earlier incarnations, the one that ended then. */
+	procmap_exec(pm, 8, "first", 10);
+	procmap_exec(pm, 8, "second", 100);
+	procmap_set_exec_id(pm, 8, 4, 150);
+	fork_and_exec_by(8, 300);
+	ck_assert_uint_eq(procmap_find(pm, 8, 0, 50)->end_ns, 100);
+	ck_assert_uint_eq(procmap_find(pm, 8, 0, 200)->end_ns, 300);
+	ck_assert_uint_eq(procmap_find(pm, 8, 0, 300)->exec_id, 5);
+	procmap_exec(pm, 9, "first", 10);
+	procmap_set_exec_id(pm, 9, 4, 20);
+	procmap_fork(pm, 9, 1, 400);
+	procmap_set_exec_id(pm, 9, 8, 410); /* which counts the exec */
+	procmap_exec(pm, 9, "late", 300);
+	ck_assert_uint_eq(procmap_find(pm, 9, 0, 300)->exec_id, 8);
+	ck_assert_ptr_null(procmap_find(pm, 9, 999, 300));
+	ck_assert_str_eq(procmap_find(pm, 9, 1, 300)->comm, "first");
+}
+END_TEST
+
+START_TEST(an_exec_id_that_the_kernel_told_later_is_the_new_processes)
+{
+	procmap_exec(pm, 1, "parent", 1);
+	procmap_set_exec_id(pm, 1, 3, 2);
+	procmap_exec(pm, 2, "old", 10);
+	procmap_set_exec_id(pm, 2, 9, 100);
+	procmap_exit(pm, 2, 40);
+	procmap_fork(pm, 2, 1, 50);
+	ck_assert_uint_eq(procmap_find(pm, 2, 0, 60)->exec_id, 9);
+	ck_assert(!procmap_find(pm, 2, 0, 20)->exec_id_known);
+	procmap_set_exec_id(pm, 1, 4, 300);
+	procmap_fork(pm, 3, 1, 200); /* before the kernel told */
+	ck_assert(!procmap_find(pm, 3, 0, 200)->exec_id_known);
+	procmap_fork(pm, 4, 1, 300);
+	ck_assert_uint_eq(procmap_find(pm, 4, 0, 300)->exec_id, 4);
+}
+END_TEST
+
+START_TEST(a_process_that_is_not_known_has_nothing)
+{
+	procmap_free(NULL);
+	procmap_exit(pm, 7, 10);
+	procmap_set_exec_id(pm, 7, 1, 10);
+	procmap_unmap(pm, 7, 0, 0x1000, 10);
+	ck_assert(!procmap_skip_map(pm, 7, 10));
+	ck_assert_ptr_null(procmap_live(pm, 7, 0x1000));
+	ck_assert_ptr_null(procmap_find(pm, 7, 0, 100));
+	ck_assert_uint_eq(procmap_nr_processes(pm), 0);
+	ck_assert_int_eq(nr_due(UINT64_MAX), 0);
+	ck_assert_int_eq(procmap_lookup_in(pm, NULL, 0x1000, 10,
+					   &(struct procmap_hit){ 0 }),
+			 PROCMAP_NO_PROCESS);
+}
+END_TEST
+
+START_TEST(one_image_at_two_offsets_is_ambiguous)
+{
+	struct range r = { .start = 0x1000, .end = 0x2000, .value = image("/lib/x") };
+
+	procmap_exec(pm, 1, "p", 10);
+	for (r.since = 20; r.since <= 30; r.since += 10) {
+		r.bias = -r.since * 0x1000;
+		procmap_map(pm, 1, &r);
+	}
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 15, 40), "AMBIGUOUS");
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 31, 40), "/lib/x");
+}
+END_TEST
+
+/* What a scan finds of a process with /bin/p at 0x1000: the same, or something else. */
+static const struct {
+	uint64_t start, size, bias;
+	const char *name;
+	bool is_same;
+} scans[] = {
+	{ 0x1000, 0x1000, 0, "/bin/p", true },
+	{ 0x1000, 0x0800, 0, "/bin/p", true }, /* a part of it */
+	{ 0x1000, 0x2000, 0, "/bin/p", false },
+	{ 0x1000, 0x1000, 0x1000, "/bin/p", false },
+	{ 0x1000, 0x1000, 0, "/bin/q", false },
+	{ 0x5000, 0x1000, 0, "/bin/p", false },
+};
+
+START_TEST(a_scan_that_finds_something_else_begins_an_incarnation)
+{
+	struct rangemap found = { 0 };
+	struct range r = { .start = scans[_i].start,
+			   .end = scans[_i].start + scans[_i].size,
+			   .bias = -0x1000ULL + scans[_i].bias,
+			   .value = image(scans[_i].name) };
+
+	procmap_exec(pm, 1, "p", 10);
+	procmap_set_label(pm, 1, "x");
+	map(1, 0x1000, 0x1000, "/bin/p", 11);
+	ck_assert_int_eq(rangemap_insert(&found, &r, NULL, NULL), 0);
+	procmap_verify(pm, 1, "p", &found, 100);
+	ck_assert_uint_eq(procmap_nr_processes(pm), scans[_i].is_same ? 1 : 2);
+	ck_assert_uint_eq(procmap_find(pm, 1, 0, 100)->start_ns,
+			  scans[_i].is_same ? 10 : 100);
+	ck_assert_str_eq(procmap_find(pm, 1, 0, 100)->label->text, "x");
+	rangemap_fini(&found);
+}
+END_TEST
+
+START_TEST(a_scan_finds_processes_that_were_not_known_or_had_ended)
+{
+	struct rangemap found = { 0 };
+
+	find_page(&found, 0x1000, "/bin/p");
+	procmap_verify(pm, 1, "p", &found, 100);
+	ck_assert_str_eq(at(5), "/bin/p"); /* it began before all samples */
+	procmap_set_label(pm, 1, "x");
+	procmap_set_exec_id(pm, 1, 4, 110);
+	procmap_give_up(pm, 1, 120);
+	procmap_exit(pm, 1, 150);
+	procmap_verify(pm, 1, "p", &found, 200);
+	ck_assert_str_eq(at(210), "/bin/p");
+	ck_assert_ptr_null(procmap_find(pm, 1, 0, 200)->label);
+	ck_assert(!procmap_find(pm, 1, 0, 200)->exec_id_known);
+	procmap_set_exec_id(pm, 1, 6, 500);
+	procmap_give_up(pm, 1, 300);
+	procmap_verify(pm, 1, "p", &found, 400); /* the id is the new incarnation's */
+	ck_assert_uint_eq(procmap_find(pm, 1, 0, 400)->exec_id, 6);
+	ck_assert(!procmap_find(pm, 1, 0, 399)->exec_id_known);
+	rangemap_fini(&found);
+}
+END_TEST
+
+static bool stop(void *ctx, uint32_t tgid)
+{
+	(void)tgid;
+	++*(int *)ctx;
+	return false;
+}
+
+static bool is_seven(uint32_t tgid)
+{
+	return tgid == 7;
+}
+
+START_TEST(who_is_alive_is_kept_and_a_walk_can_be_stopped)
+{
+	int nr = 0;
+
+	for (uint32_t tgid = 6; tgid <= 8; tgid++) {
+		procmap_exec(pm, tgid, "p", 10);
+		map(tgid, 0x1000, 0x1000, "/bin/p", 11);
+		procmap_give_up(pm, tgid, 50);
+	}
+	procmap_exec(pm, 9, "superseded", 10);
+	procmap_exec(pm, 9, "p", 20);
+	procmap_end_unseen(pm, 20);
+	ck_assert_uint_eq(procmap_find(pm, 9, 0, 15)->end_ns, 20);
+	procmap_exit(pm, 9, 30);
+	procmap_forget(pm, 31, nobody_is_alive);
+	ck_assert(!procmap_for_each_incomplete(pm, UINT64_MAX, stop, &nr));
+	ck_assert_int_eq(nr, 1);
+	procmap_forget(pm, 50, is_seven); /* not yet: samples before 50 may come */
+	ck_assert_str_eq(lookup(8, 0, 0x1000, 20, 30), "/bin/p");
+	procmap_forget(pm, 51, is_seven);
+	ck_assert_uint_eq(procmap_nr_ranges(pm), 0);
+	for (uint32_t tgid = 6; tgid <= 8; tgid++)
+		procmap_exit(pm, tgid, 60);
+	procmap_forget(pm, 61, is_seven);
+	ck_assert_uint_eq(procmap_nr_processes(pm), 1);
+	ck_assert_ptr_nonnull(procmap_find(pm, 7, 0, 100));
+}
+END_TEST
+
+static int owner_is_gone(uint32_t tgid, uint32_t *uid)
+{
+	(void)tgid;
+	*uid = 1;
+	return -1;
+}
+
+START_TEST(without_an_owner_there_is_no_account)
+{
+	procmap_set_owner(pm, owner_is_gone);
+	procmap_exec(pm, 1, "p", 10);
+	ck_assert_ptr_null(procmap_find(pm, 1, 0, 20)->account);
+}
+END_TEST
+
+/* Unmapping, copies and scans need room as well: another user's mappings are dropped.
+ */
+START_TEST(each_change_finds_room_like_a_mapping)
+{
+	struct rangemap found = { 0 };
+
+	find_page(&found, 0x1000, "/bin/found");
+	procmap_set_owner(pm, owner_by_number);
+	procmap_exec(pm, 200000, "victim", 100);
+	map(200000, 0x1000, 0x3000, "/bin/victim", 110);
+	for (uint32_t tgid = 200001; tgid <= 200002; tgid++)
+		procmap_fork(pm, tgid, 200000, 120);
+	take_all_room(100000);
+	ck_assert_uint_eq(procmap_nr_ranges(pm), PROCMAP_MAX_RANGES);
+	procmap_unmap(pm, 200000, 0x2000, 0x3000, 200);
+	ck_assert_str_eq(lookup(200000, 0, 0x1000, 210, 220), "/bin/victim");
+	ck_assert_str_eq(lookup(200000, 0, 0x2000, 120, 130), "/bin/victim");
+	ck_assert_str_eq(lookup(200000, 0, 0x2000, 210, 220), "NO MAPPING");
+	ck_assert_uint_lt(procmap_nr_ranges(pm), PROCMAP_MAX_RANGES);
+	take_all_room(110000);
+	map(200001, 0x5000, 0x1000, "/bin/child", 130);
+	ck_assert_str_eq(lookup(200001, 0, 0x5000, 140, 150), "/bin/child");
+	ck_assert_str_eq(lookup(200001, 0, 0x1000, 140, 150), "/bin/victim");
+	take_all_room(120000);
+	procmap_unmap(pm, 200002, 0x1000, 0x2000, 130);
+	ck_assert_str_eq(lookup(200002, 0, 0x1000, 140, 150), "NO MAPPING");
+	ck_assert_str_eq(lookup(200002, 0, 0x2000, 140, 150), "/bin/victim");
+	take_all_room(140000);
+	procmap_verify(pm, 200003, "new", &found, 130);
+	ck_assert_str_eq(lookup(200003, 0, 0x1000, 140, 150), "/bin/found");
+	ck_assert_uint_le(procmap_nr_ranges(pm), PROCMAP_MAX_RANGES);
+	rangemap_fini(&found);
+}
+END_TEST
+
+/* Nobody has more than others, so nobody loses mappings, and the process is a gap. */
+START_TEST(without_accounts_a_mapping_without_room_is_a_gap)
+{
+	procmap_exec(pm, 500, "first", 100);
+	map(500, 0x1000, 0x1000, "/bin/first", 110);
+	take_all_room(1000);
+	procmap_exec(pm, 600, "last", 100);
+	map(600, 0x1000, 0x1000, "/bin/last", 110);
+	ck_assert_str_eq(lookup(600, 0, 0x1000, 120, 130), "GAP");
+	ck_assert_str_eq(lookup(500, 0, 0x1000, 120, 130), "/bin/first");
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("procmap");
@@ -874,7 +1416,6 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_range_is_given_back_when_it_goes);
 	tcase_add_test(tc, one_process_never_takes_the_room_of_others);
 	tcase_add_test(tc, processes_of_one_user_leave_room_for_the_others);
-	tcase_add_test(tc, an_unmapping_finds_room_like_a_mapping);
 	tcase_add_test(tc, copies_for_children_are_charged_to_their_user);
 	tcase_add_test(tc, processes_of_one_user_leave_places_for_others);
 	tcase_add_test(tc, only_roots_processes_become_another_users);
@@ -888,6 +1429,29 @@ static Suite *make_suite(void)
 	tcase_add_test(tc,
 		       a_process_without_a_place_is_incomplete_when_it_is_met_again);
 	tcase_add_test(tc, accounts_have_what_their_processes_hold);
+	tcase_add_test(tc, gaps_that_overlap_are_one_until_the_horizon_passes_its_end);
+	tcase_add_test(tc, children_inherit_cgroup_and_label_and_execs_keep_them);
+	tcase_add_test(tc, a_name_for_which_there_is_no_room_is_not_known);
+	tcase_add_test(tc, a_child_of_an_incomplete_process_is_incomplete);
+	tcase_add_test(tc, the_live_mappings_of_a_process_are_listed);
+	tcase_add_test(tc, a_mapping_that_grows_keeps_its_time);
+	tcase_add_test(tc, a_scan_ends_processes_that_it_does_not_find);
+	tcase_add_test(tc, an_exec_seen_ahead_of_its_record_has_the_next_exec_id);
+	tcase_add_test(tc, a_user_takes_time_by_the_number_of_records);
+	tcase_add_test(tc, images_that_are_or_were_mapped_are_marked);
+	tcase_add_test(tc, a_name_is_known_without_an_exec_and_cut);
+	tcase_add_test(tc, each_change_of_mappings_is_counted);
+	tcase_add_test(tc, an_exec_before_the_fork_that_is_known_moves_the_beginning);
+	tcase_add_test(tc, an_exec_id_that_the_kernel_told_later_is_the_new_processes);
+	tcase_add_test(tc, a_process_that_is_not_known_has_nothing);
+	tcase_add_test(tc, one_image_at_two_offsets_is_ambiguous);
+	tcase_add_loop_test(tc, a_scan_that_finds_something_else_begins_an_incarnation,
+			    0, NR(scans));
+	tcase_add_test(tc, a_scan_finds_processes_that_were_not_known_or_had_ended);
+	tcase_add_test(tc, who_is_alive_is_kept_and_a_walk_can_be_stopped);
+	tcase_add_test(tc, without_an_owner_there_is_no_account);
+	tcase_add_test(tc, each_change_finds_room_like_a_mapping);
+	tcase_add_test(tc, without_accounts_a_mapping_without_room_is_a_gap);
 	suite_add_tcase(s, tc);
 	return s;
 }

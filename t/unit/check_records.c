@@ -122,9 +122,11 @@ START_TEST(parts_merge_to_the_whole)
 		for (int part = 0; part < 6; part++) {
 			struct profile *p = profile_new();
 			struct records *r = profile_make_records(p);
+			const uint64_t nr = unit_random(&state) % 300;
 			struct buf b = { 0 };
+			uint64_t total;
 
-			for (uint64_t n = unit_random(&state) % 300; n; n--) {
+			for (uint64_t n = nr; n; n--) {
 				const struct record one = random_record(&state);
 				const int offset = unit_random(&state) % NR_OFFSETS;
 
@@ -132,6 +134,8 @@ START_TEST(parts_merge_to_the_whole)
 				note(&truth, offset, &one);
 			}
 			ck_assert_int_eq(codec_encode(p, PROFILE_HISTOGRAM, &b), 0);
+			ck_assert_int_eq(codec_total(p, PROFILE_HISTOGRAM, &total), 0);
+			ck_assert_uint_eq(total, nr);
 			if (part % 2 == 0)
 				ck_assert_int_eq(profile_merge(all, p), 0);
 			else if (b.len)
@@ -183,7 +187,7 @@ END_TEST
 /* Plain bodies: offsets, sizes, then series, values and n by column. */
 static const struct {
 	const char *what;
-	uint8_t blob[16];
+	uint8_t blob[32];
 	size_t size;
 	int err;
 } bad[] = {
@@ -213,6 +217,24 @@ static const struct {
 	  13,
 	  -CPI_ECORRUPT },
 	{ "a bin too far", { 0, 1, 4, 2, 0, 3, 0, 0xd0, 3, 1, 1 }, 11, -CPI_ECORRUPT },
+	{ "a cut number", { 0, 0x80 }, 2, -CPI_ETRUNCATED },
+	{ "too many offsets", { 0, 0x81, 0x80, 0x80, 4, 0 }, 6, -CPI_ELIMIT },
+	{ "a value beyond 64 bits",
+	  { 0, 1, 4, 2, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,
+	    1, 1, 1 },
+	  19,
+	  -CPI_ECORRUPT },
+	{ "an offset beyond 64 bits",
+	  { 0, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	    1, 1, 1,    1,    0,    0,    0,    0,    1,    1 },
+	  21,
+	  -CPI_ECORRUPT },
+	{ "more records than a database can count",
+	  { 0,    2,    4,    4,    1,    1,    0,    0,    0,    0,
+	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0xff,
+	    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f },
+	  28,
+	  -CPI_ECORRUPT },
 	{ "too many cells", { 0, 1, 4, 0x81, 0x80, 0x80, 4, 0 }, 8, -CPI_ELIMIT },
 };
 
