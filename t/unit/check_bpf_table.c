@@ -292,6 +292,31 @@ START_TEST(an_overflow_array_that_gets_full_gives_notice)
 }
 END_TEST
 
+/* Of four entries three. Between two looks the number may change; then neither counts.
+ */
+START_TEST(an_overflow_array_is_full_at_three_quarters)
+{
+	struct bpf_table_counts all = { 0 };
+	bool seen[2] = { false };
+	struct watched t;
+
+	watched_open(&t, 4);
+	while (!seen[false] || !seen[true]) {
+		for (uint32_t cpu = 0; cpu < t.s.nr_cpus; cpu++) {
+			const uint32_t n = bpf_table_overflow(t.s.table, cpu);
+			const bool is_full = bpf_table_is_full(t.s.table, cpu);
+
+			if (bpf_table_overflow(t.s.table, cpu) != n)
+				continue;
+			ck_assert_int_eq(is_full, n >= 3);
+			seen[is_full] |= n == 2 || n == 3;
+		}
+		ck_assert_int_eq(bpf_sampler_take(&t.s, &all), 0);
+	}
+	watched_close(&t);
+}
+END_TEST
+
 START_TEST(work_that_follows_a_quiet_time_gives_notice)
 {
 	struct watched t;
@@ -443,6 +468,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, after_the_counters_stop_both_sets_run_empty);
 	tcase_add_test(tc, a_child_has_our_exec_id_and_one_more_after_exec);
 	tcase_add_test(tc, an_overflow_array_that_gets_full_gives_notice);
+	tcase_add_test(tc, an_overflow_array_is_full_at_three_quarters);
 	tcase_add_test(tc, work_that_follows_a_quiet_time_gives_notice);
 	tcase_add_test(tc, without_a_clock_no_time_is_quiet);
 	tcase_add_test(tc, a_lost_notice_costs_no_sample);
