@@ -5,9 +5,9 @@
 . "$srcdir/t/cpid.sh"
 
 # Bits of PERFMON, SYS_PTRACE, DAC_READ_SEARCH, SYSLOG, BPF, CHECKPOINT_RESTORE,
-# SYS_ADMIN.
+# SYS_ADMIN, SYS_RESOURCE.
 perfmon=38 sys_ptrace=19 dac_read_search=2 syslog=34 bpf=39 checkpoint_restore=40
-sys_admin=21
+sys_admin=21 sys_resource=24
 
 # mask NAME PID: the line NAME of the status of a process.
 mask()
@@ -43,6 +43,8 @@ check_masks()
 	is "$(mask NoNewPrivs "$cpid_pid")" 1 "$1: no new privileges can be gained"
 	is "$(sed -n 's/^Max core file size *//p' "/proc/$cpid_pid/limits" | tr -s ' ')" \
 		'0 0 bytes ' "$1: core dumps are off"
+	is "$(sed -n 's/^Max locked memory *//p' "/proc/$cpid_pid/limits" | tr -s ' ')" \
+		"$memlock" "$1: buffers of further CPUs can be locked"
 	try "$1: a rate request succeeds, so events can be opened again" cpid_ask rate 37
 	is "$(cpid_field rate_hz)" 37.0 "$1: the status shows the new rate"
 	try "$1: a flush request succeeds" cpid_ask flush
@@ -52,12 +54,19 @@ check_masks()
 }
 
 [ "$(id -u)" = 0 ] || skip_all 'only root has privileges to drop'
-plan 30
+plan 32
 
 is "$(sed -n '/^\.Sh PRIVILEGES/,/^\.Sh SECURITY/s/^\.It Dv \(CAP_[A-Z_]*\)$/\1/p' \
 	"$srcdir/man/cpid.8" | tr '\n' ' ')" 'CAP_PERFMON CAP_SYS_PTRACE CAP_DAC_READ_SEARCH CAP_SYSLOG CAP_BPF CAP_CHECKPOINT_RESTORE ' \
 	'cpid(8) lists the capabilities of this test'
 
+memlock="$(ulimit -H -l)"
+if has "$sys_resource" || [ "$memlock" = unlimited ]; then
+	memlock='unlimited unlimited bytes '
+else
+	memlock="$((memlock * 1024)) $((memlock * 1024)) bytes "
+fi
+ulimit -S -l 64
 try 'root: cpid starts' cpid_start --group daemon
 is "$(stat -c '%G %a' t.sock)" 'daemon 660' 'the socket belongs to the group of --group'
 is "$(stat -c '%G %a' t.db)" 'daemon 640' 'the database belongs to the group of --group'

@@ -217,11 +217,27 @@ int privileges_keep_reading(void)
 	return drop_but(kept, NR_READING);
 }
 
+/*
+ * The rings of a CPU that comes online later are locked memory. CAP_IPC_LOCK, which let
+ * those of the start exceed the limit, is not kept. cpid.service sets the same limit; a
+ * process that may not raise the hard limit gets that.
+ */
+static void allow_locked_memory(void)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+	if (!setrlimit(RLIMIT_MEMLOCK, &limit) || getrlimit(RLIMIT_MEMLOCK, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_MEMLOCK, &limit);
+}
+
 int privileges_drop(void)
 {
 	cap_value_t kept[NR_KEPT];
 	int err;
 
+	allow_locked_memory();
 	list_kept(kept);
 	err = drop_but(kept, NR_KEPT);
 	if (err)

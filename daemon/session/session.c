@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/mappings/registration.h"
+#include "daemon/os/perfev.h"
 #include "daemon/session/session_private.h"
 
 #define GIVE_BACK_NS       (10 * NSEC_PER_SEC) /* between returns of freed memory */
@@ -181,6 +182,21 @@ int session_set_cpus(struct session *s, const struct cpus *cpus)
 	return err;
 }
 
+static void log_missing_cpus(int err)
+{
+	struct buf why = { 0 };
+
+	if (err == -EACCES)
+		perfev_explain(err, &why);
+	else if (err == -EPERM)
+		buf_puts(&why, "their buffers need more locked memory than is allowed: "
+			       "raise RLIMIT_MEMLOCK");
+	else
+		buf_puts(&why, err_str(err));
+	log_warn("session: not all CPUs are sampled: %s", buf_str(&why));
+	buf_fini(&why);
+}
+
 /*
  * Opens and closes events as CPUs come and go. A CPU that went offline and came back
  * must be closed first. If a CPU cannot be sampled yet, the next sweep tries again,
@@ -209,7 +225,9 @@ static void follow_cpus(struct session *s)
 	if (!err)
 		err = session_set_cpus(s, &now);
 	if (err && err != missing)
-		log_warn("session: not all CPUs are sampled: %s", err_str(err));
+		log_missing_cpus(err);
+	else if (!err && missing)
+		log_info("session: all CPUs are sampled again");
 	s->cpus = now;
 }
 

@@ -152,6 +152,8 @@ void session_status(struct session *s, struct buf *out)
 	buf_printf(out, "collector %s\n", s->events.ops->name);
 	put_cost(s, out);
 	buf_printf(out, "cpus %d\n", s->cpus.nr);
+	if (s->cpus_missing)
+		buf_printf(out, "cpus_error %s\n", err_str(s->cpus_missing));
 	put_samplers(s, out);
 	buf_printf(out, "pending_samples %llu\n",
 		   (unsigned long long)session_nr_pending(s));

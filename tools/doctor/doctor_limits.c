@@ -43,7 +43,9 @@ static void check_paranoid(struct doctor *d)
 	else if (level > 2)
 		doctor_add(
 			d, "paranoid", DOCTOR_NOTE, what,
-			"Only root, or CAP_PERFMON, may use perf events. cpid has it; "
+			"Only CAP_SYS_ADMIN may open perf events; CAP_PERFMON is not "
+			"enough. cpid has it only if root starts it, and gives it up, "
+			"so it does not sample a CPU that comes online later. "
 			"'cpi record' of other users does not work.",
 			"sysctl kernel.perf_event_paranoid=2");
 	else
