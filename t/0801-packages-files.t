@@ -83,7 +83,7 @@ is "$(cat files)" "$(cat listed)" 'debian/local.mk lists the files of debian/'
 sed -n "/^build='/,/'\$/p" "$srcdir/deps" | tr -d "'" | sed 's/build=//' | tr -s ' \t' '\n' |
 	grep -e -dev$ -e compiler -e bpftool -e clang -e check | grep -v libc6-dev | sort >deps
 sed -n '/^Build-Depends:/,/^$/p' "$srcdir/debian/control" | sed 's/^Build-Depends://' |
-	sed -n 's/^ *\([a-z0-9-]*\).*/\1/p' | grep -v -e debhelper -e dh- -e pkgconf -e '^$' |
+	sed -n '/<cross>/d; s/^ *\([a-z0-9-]*\).*/\1/p' | grep -v -e debhelper -e dh- -e pkgconf -e '^$' |
 	sort >control
 is "$(cat control)" "$(cat deps)" 'the packages are built with the libraries of deps'
 
