@@ -114,7 +114,8 @@ build_in_root()
 	rm -rf "$build_root/srv/build"
 	mkdir -p "$build_root/srv/build/cpi"
 	(cd "$build_root/srv/build/cpi" && "$@") && unshare --mount --net sh -c '
-		mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && chroot "$0" sh -c "
+		mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" &&
+		chroot "$0" env -u TMPDIR sh -c "
 			cd /srv/build/cpi && DEB_BUILD_OPTIONS=\"nocheck $1 parallel=$(nproc)\" \
 			DEB_BUILD_PROFILES=\"$2\" dpkg-buildpackage -b -us -uc -a $3"' \
 		"$build_root" "$build_options" "$(profiles | tr , ' ')" "$machine" >deb.log 2>&1 ||
