@@ -429,13 +429,15 @@ static void print_header(const struct prof *p)
 {
 	const double idle = p->idle[p->primary].weight;
 	const double all = p->busy[p->primary].weight + idle;
-	const double first = p->busy[0].weight + p->idle[0].weight;
+	const bool is_all_time = prof_is_one_time(p) && !p->has_weights &&
+				 !p->req->select.image &&
+				 !select_asks_contexts(&p->req->select);
 
 	report_header_time(&p->sel, &p->ev,
 			   &(struct report_time){
 				   .idle_percent = all > 0 ? 100 * idle / all : 0,
 				   .idle_included = p->req->idle,
-				   .more_ns = prof_is_one_time(p) ? all - first : 0,
+				   .rows_ns = is_all_time ? all : 0,
 			   });
 	if (p->has_weights || p->req->attribution)
 		time_source_print(&p->source, attribution_of(p));

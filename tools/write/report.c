@@ -162,7 +162,7 @@ static void put_what(const struct events *ev, const struct brief *b,
 		     const struct report_time *t, struct buf *out)
 {
 	const struct selected_event *first = &ev->event[0];
-	const double sampled = b->sampled + t->more_ns;
+	const double sampled = t->rows_ns > 0 ? t->rows_ns : b->sampled;
 
 	if (first->is_time)
 		buf_printf(out,

@@ -20,7 +20,7 @@ void report_header(const struct selection *sel, const struct events *ev);
 struct report_time {
 	double idle_percent; /* of all; 0: none, or not known */
 	bool idle_included;  /* the rows' percentages are of all */
-	double more_ns; /* the rows' time beyond that of the first event's samples */
+	double rows_ns; /* time of the rows, if they are all of the selection; else 0 */
 };
 
 /* The same of a report that knows its rows' time. */
