@@ -86,17 +86,11 @@ static int64_t find_offset(const struct btf *btf, const struct per_cpu *what)
 }
 
 /* Finds the distance in bytes from one to the other, which is the same on each CPU. */
-static int find_distance(const struct per_cpu *from, const struct per_cpu *to,
-			 int32_t *distance)
+static int find_distance(const struct btf *btf, const struct per_cpu *from,
+			 const struct per_cpu *to, int32_t *distance)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	int64_t begin, end;
+	const int64_t begin = find_offset(btf, from), end = find_offset(btf, to);
 
-	if (!btf)
-		return -EOPNOTSUPP;
-	begin = find_offset(btf, from);
-	end = find_offset(btf, to);
-	btf__free(btf);
 	if (begin < 0 || end < 0)
 		return -EOPNOTSUPP;
 	*distance = (int32_t)(end - begin);
@@ -108,35 +102,52 @@ int tick_find_stolen(int32_t *from_queue)
 	static const struct per_cpu queue = { .variable = "runqueues" };
 	static const struct per_cpu stolen = { "steal_time", "kvm_steal_time",
 					       "steal" };
+	struct btf *btf = btf__load_vmlinux_btf();
+	const int err =
+		btf ? find_distance(btf, &queue, &stolen, from_queue) : -EOPNOTSUPP;
 
-	return find_distance(&queue, &stolen, from_queue);
+	btf__free(btf);
+	return err;
 }
 
-static int find_regs(int32_t *to_regs)
+static int find_regs(const struct btf *btf, int32_t *to_regs)
 {
 	static const struct per_cpu timer = { "tick_cpu_sched", "tick_sched",
 					      "sched_timer" };
 	static const struct per_cpu regs = { .variable = "__irq_regs" };
 
-	return find_distance(&timer, &regs, to_regs);
+	return find_distance(btf, &timer, &regs, to_regs);
+}
+
+static bool has_function(const struct btf *btf, const char *name)
+{
+	return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
 /*
  * Before Linux 6.9 the callback is tick_sched_timer. There tick_nohz_handler handles
- * ticks that do not come from a timer.
+ * ticks that do not come from a timer. To search kallsyms for a name that it does not
+ * have takes long, so BTF is asked first.
  */
-static uint64_t find_function(uint64_t (*address)(void *ctx, const char *name),
+static uint64_t find_function(const struct btf *btf,
+			      uint64_t (*address)(void *ctx, const char *name),
 			      void *ctx)
 {
-	const uint64_t timer = address ? address(ctx, "tick_sched_timer") : 0;
+	uint64_t timer = 0;
 
-	return timer || !address ? timer : address(ctx, "tick_nohz_handler");
+	if (!address)
+		return 0;
+	if (has_function(btf, "tick_sched_timer") ||
+	    !has_function(btf, "tick_nohz_handler"))
+		timer = address(ctx, "tick_sched_timer");
+	return timer ? timer : address(ctx, "tick_nohz_handler");
 }
 
 int tick_find(uint64_t (*address)(void *ctx, const char *name), void *ctx,
 	      struct tick *out)
 {
 	struct tick t = { 0 };
+	struct btf *btf;
 	int err;
 
 	if (!has_precise_timers()) {
@@ -145,18 +156,20 @@ int tick_find(uint64_t (*address)(void *ctx, const char *name), void *ctx,
 			 "on the kernel's command line)");
 		return -EOPNOTSUPP;
 	}
-	t.function = find_function(address, ctx);
+	btf = btf__load_vmlinux_btf();
+	err = btf ? find_regs(btf, &t.to_regs) : -EOPNOTSUPP;
+	t.function = err ? 0 : find_function(btf, address, ctx);
+	btf__free(btf);
+	if (err) {
+		log_info("ticks: /sys/kernel/btf/vmlinux does not have tick_cpu_sched "
+			 "and __irq_regs, which say what a tick interrupted");
+		return err;
+	}
 	if (!t.function) {
 		log_info("ticks: /proc/kallsyms does not show the scheduler's tick: "
 			 "where it hides addresses, run as root, grant CAP_SYSLOG, or "
 			 "lower kernel.kptr_restrict");
 		return -EOPNOTSUPP;
-	}
-	err = find_regs(&t.to_regs);
-	if (err) {
-		log_info("ticks: /sys/kernel/btf/vmlinux does not have tick_cpu_sched "
-			 "and __irq_regs, which say what a tick interrupted");
-		return err;
 	}
 	*out = t;
 	return 0;

@@ -2,11 +2,12 @@
 /*
  * kernel.c - the symbols of kallsyms, sorted by address
  *
- * kallsyms has about 10 MB. It is read as a whole, at the start, and again after
- * look-ups that found nothing, but never during a look-up. A look-up is one binary
- * search. There are about 120,000 symbols, so a symbol takes only 16 bytes: its end is
- * computed from the next symbol and from its image, and the image and base of all its
- * symbols are stored once (struct symbol_place).
+ * kallsyms has about 10 MB. It is read as a whole after look-ups that found nothing,
+ * the first of which comes soon after the start, but never during a look-up. At the
+ * start only its beginning is read. A look-up is one binary search. There are about
+ * 120,000 symbols, so a symbol takes only 16 bytes: its end is computed from the next
+ * symbol and from its image, and the image and base of all its symbols are stored once
+ * (struct symbol_place).
  */
 #include "config.h"
 
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
@@ -28,7 +30,9 @@
 #include "base/times.h"
 #include "decode/elfid.h"
 
+#define KALLSYMS                   "/proc/kallsyms"
 #define KALLSYMS_MAX_BYTES         (256u << 20)
+#define SEARCH_BYTES               65536 /* of a read in search_address() */
 #define RELOAD_INTERVAL_NS         (10 * NSEC_PER_SEC)
 #define RELOAD_CHANGED_INTERVAL_NS NSEC_PER_SEC
 #define VSYSCALL_PAGE              0xffffffffff600000
@@ -63,9 +67,9 @@ struct kernel {
 	size_t nr_places;
 	struct buf names;
 	uint64_t first, end; /* _text or _stext, _etext */
-	uint64_t read_ns;
-	bool changed; /* since read_ns */
-	bool missed;  /* kernel_read_noted() is to read it anew */
+	uint64_t read_ns;    /* 0: only its beginning was read */
+	bool changed;        /* since read_ns */
+	bool missed;         /* kernel_read_noted() is to read it anew */
 	bool without_modules;
 };
 
@@ -404,7 +408,7 @@ int kernel_parse(struct kernel *k, char *text)
 static int load(struct kernel *k)
 {
 	struct buf text = { 0 };
-	int err = file_read_all(AT_FDCWD, "/proc/kallsyms", KALLSYMS_MAX_BYTES, &text);
+	int err = file_read_all(AT_FDCWD, KALLSYMS, KALLSYMS_MAX_BYTES, &text);
 
 	k->read_ns = time_mono_ns();
 	k->changed = false;
@@ -418,6 +422,39 @@ static int load(struct kernel *k)
 		err = kernel_parse(k, (char *)text.data);
 	buf_fini(&text);
 	return err;
+}
+
+/*
+ * Reads kallsyms until a line ends with one of two texts. Returns the address in this
+ * line; 0 if there is none, or kallsyms hides it.
+ */
+static uint64_t search_address(const char *line_end, const char *or_line_end)
+{
+	const int fd = open(KALLSYMS, O_RDONLY | O_CLOEXEC);
+	char text[SEARCH_BYTES + 1];
+	const char *found = NULL, *last;
+	uint64_t address = 0;
+	size_t len = 0;
+	ssize_t got = 1;
+
+	while (fd >= 0 && !found && got > 0) {
+		got = read(fd, text + len, SEARCH_BYTES - len);
+		len += got > 0 ? (size_t)got : 0;
+		text[len] = '\0';
+		found = strstr(text, line_end);
+		if (!found)
+			found = strstr(text, or_line_end);
+		if (found) {
+			address = find_address(text, found);
+			break;
+		}
+		last = memrchr(text, '\n', len); /* the rest is a part of a line */
+		len = last ? len - (size_t)(last - text) : 0;
+		memmove(text, last ? last : text, len);
+	}
+	if (fd >= 0)
+		close(fd);
+	return address;
 }
 
 struct kernel *kernel_new(struct images *im, const struct image_source *source)
@@ -441,15 +478,12 @@ int kernel_open(struct images *im, struct kernel **out)
 {
 	struct image_source source;
 	struct kernel *k;
-	int err;
 
 	read_notes("/sys/kernel/notes", &source);
 	k = kernel_new(im, &source);
 	if (!k)
 		return -ENOMEM;
-	err = load(k);
-	if (err)
-		log_warn("kernel: /proc/kallsyms: %s", err_str(err));
+	k->first = search_address(" _text\n", " _stext\n");
 	*out = k;
 	return 0;
 }
@@ -517,6 +551,12 @@ bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out)
 
 uint64_t kernel_address_of(const struct kernel *k, const char *name)
 {
+	char line_end[128];
+
+	if (!k->read_ns && !k->nr) {
+		snprintf(line_end, sizeof(line_end), " %s\n", name);
+		return k->first ? search_address(line_end, line_end) : 0;
+	}
 	for (size_t i = 0; i < k->nr; i++) {
 		const struct packed_symbol *p = &k->symbol[i];
 
@@ -538,8 +578,10 @@ bool kernel_note_miss(struct kernel *k, uint64_t now_ns)
 
 void kernel_read_noted(struct kernel *k)
 {
-	if (k->missed)
-		load(k);
+	const int err = k->missed ? load(k) : 0;
+
+	if (err)
+		log_warn("kernel: " KALLSYMS ": %s", err_str(err));
 	k->missed = false;
 }
 

@@ -27,8 +27,9 @@ struct kernel_symbol {
 struct kernel;
 
 /*
- * Reads kallsyms. If kallsyms hides addresses, this succeeds, but every look-up fails.
- * Returns 0 or -ENOMEM.
+ * Reads the beginning of kallsyms; the first kernel_read_noted() after a miss reads
+ * all. If kallsyms hides addresses, this succeeds, but every look-up fails. Returns 0
+ * or -ENOMEM.
  */
 int kernel_open(struct images *im, struct kernel **out);
 void kernel_close(struct kernel *k); /* accepts NULL */
@@ -50,7 +51,7 @@ bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out)
 
 /*
  * Returns the address of a function of the kernel itself, by its name; 0 if it is not
- * known.
+ * known. Before all of kallsyms was read, this reads it up to the function.
  */
 uint64_t kernel_address_of(const struct kernel *k, const char *name);
 

@@ -269,6 +269,30 @@ START_TEST(kernel_symbols_of_aarch64_are_read)
 END_TEST
 
 /* As an unprivileged reader sees it. */
+/* Of the running kernel; where kallsyms hides its addresses, all are 0. */
+START_TEST(an_address_is_known_before_all_symbols_are_read)
+{
+	struct images *im = images_new(NULL);
+	struct kernel_symbol s;
+	struct kernel *k;
+	uint64_t address;
+
+	ck_assert_int_eq(kernel_open(im, &k), 0);
+	address = kernel_address_of(k, "schedule_timeout");
+	ck_assert_int_eq(address != 0, kernel_idle_image(k) != NULL);
+	ck_assert_uint_eq(kernel_address_of(k, "there_is_no_such_function"), 0);
+	ck_assert_int_eq(kernel_find(k, address, &s), 0);
+	ck_assert_int_eq(kernel_note_miss(k, time_mono_ns()), address != 0);
+	kernel_read_noted(k);
+	ck_assert_uint_eq(kernel_address_of(k, "schedule_timeout"), address);
+	ck_assert_int_eq(kernel_find(k, address, &s), address != 0);
+	if (address)
+		ck_assert_str_eq(s.name, "schedule_timeout");
+	kernel_close(k);
+	images_free(im);
+}
+END_TEST
+
 START_TEST(hidden_kernel_addresses_give_no_symbols)
 {
 	static const struct image_source none;
@@ -635,6 +659,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, lines_of_proc_maps_are_read, 0, NR(maps_lines));
 	tcase_add_loop_test(tc, kernel_addresses_get_symbols, 0, NR(kernel_pcs));
 	tcase_add_test(tc, kernel_symbols_of_aarch64_are_read);
+	tcase_add_test(tc, an_address_is_known_before_all_symbols_are_read);
 	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);
 	tcase_add_test(tc, a_file_is_found_by_its_mapping);
 	tcase_add_test(tc, a_programs_identity_is_read);
