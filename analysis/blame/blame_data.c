@@ -13,11 +13,14 @@
  * level takes.
  *
  * An access whose address stays the same is acquitted: on the frequent paths the line
- * has been in the cache since the last time.
+ * has been in the cache since the last time. But a load also waits if a store shortly
+ * before has written only a part of its bytes, which cannot be forwarded to it. That
+ * counts as D-cache, because the load waits for the cache.
  */
 #include "config.h"
 
 #include "analysis/blame/blame_case.h"
+#include "analysis/math/interval.h"
 
 #define MEMORY_CYCLES 400.0 /* at worst, from the farthest memory */
 #define WALK_CYCLES   400.0 /* a page walk in which every level misses */
@@ -33,6 +36,14 @@ static const double level_cycles[DATA_NR_LEVELS] = {
 	[DATA_TLB1] = 10,
 	[DATA_TLB2] = WALK_CYCLES - 10,
 };
+
+/*
+ * What a load waits at most, beyond a hit, for a store before it that has written only
+ * a part of its bytes: until the store has reached the cache.
+ */
+#define PARTIAL_CYCLES 40
+#define SOME_WAIT      0.01 /* share of the loads; fewer do not explain a stall */
+#define Z_90           1.645
 
 #define LEAST_LIKELY 0.1 /* of a suspect whose expected misses explain nothing */
 #define MOST_LIKELY  0.95
@@ -92,6 +103,17 @@ static bool writes_memory(const struct insn *insn)
 	return insn->kind & INSN_STORE && !(insn->kind & INSN_CALL);
 }
 
+/* How many of the loads wait for such a store, if windows saw any. */
+static struct interval find_waits(const struct blame_case *c, int insn)
+{
+	const struct data_insn *d = c->in->data ? c->in->data[insn] : NULL;
+
+	if (!d || !d->from->partial)
+		return (struct interval){ 0 };
+	return interval_share_at((double)d->from->partial, (double)d->from->known,
+				 Z_90);
+}
+
 /*
  * If windows saw the addresses, computes from the expected misses how likely they
  * are the cause, and the most cycles that they cost. Otherwise changes nothing.
@@ -100,7 +122,13 @@ static void expect_misses(const struct blame_case *c, int insn, enum data_level 
 			  enum data_level last, double *likelihood, double *most)
 {
 	const struct data_insn *d = c->in->data ? c->in->data[insn] : NULL;
-	double cycles = 0, high = 0;
+	struct interval waits = { 0 };
+	double cycles, high;
+
+	if (first == DATA_L1)
+		waits = find_waits(c, insn);
+	cycles = waits.value * PARTIAL_CYCLES;
+	high = waits.high * PARTIAL_CYCLES;
 
 	for (enum data_level l = first; d && l <= last; l++) {
 		cycles += d->miss[l].value * level_cycles[l];
@@ -127,7 +155,7 @@ static void accuse_load(struct blame_case *c, int insn, double weight)
 	const double share = crossings(a, ADDRESS_LINE);
 	double l = likelihood_of(a).cache, most = share * MEMORY_CYCLES;
 
-	if (a.walk == ADDRESS_FIXED) {
+	if (a.walk == ADDRESS_FIXED && find_waits(c, insn).value < SOME_WAIT) {
 		blame_acquit(c, BLAME_DCACHE, "it always loads from the same address");
 		return;
 	}
@@ -136,7 +164,8 @@ static void accuse_load(struct blame_case *c, int insn, double weight)
 		l = fmax(l, 0.5);
 	expect_misses(c, insn, DATA_L1, DATA_L3, &l, &most);
 	blame_accuse(c, BLAME_DCACHE, insn, weight * l, most);
-	accuse_tlb(c, insn, weight, a);
+	if (a.walk != ADDRESS_FIXED)
+		accuse_tlb(c, insn, weight, a);
 }
 
 static void accuse_store(struct blame_case *c, int insn, double weight)

@@ -24,6 +24,7 @@ struct walker {
 	void *ctx;
 	struct walk_code code;
 	uint64_t pc;
+	uint8_t nr; /* of the instruction */
 	uint32_t nr_jumps;
 	uint32_t nr_targets;
 };
@@ -113,6 +114,13 @@ static uint32_t bytes_of(const struct cpi_uop *u)
 	return 1u << (u->imm & 7);
 }
 
+/* Whether it stores at its address: push and call store on the stack. */
+static bool stores_there(const struct cpi_uop *u)
+{
+	return u->flags & CPI_UOP_STORE && u->op != CPI_UOP_PUSH &&
+	       u->op != CPI_UOP_CALL && u->op != CPI_UOP_CALLI;
+}
+
 /*
  * The access of the instruction whose first micro-op with data is the current one. The
  * lanes of a vector are micro-ops of their own, with the same registers.
@@ -135,6 +143,7 @@ static struct walk_access find_access(const struct walker *k)
 		if (u->flags & (CPI_UOP_LEFT_MEM | CPI_UOP_SRC_MEM) ||
 		    !(u->flags & CPI_UOP_STORE))
 			a.store = false;
+		a.writes |= stores_there(u);
 	}
 	while (a.size < 6 && 1 << a.size < end)
 		a.size++;
@@ -150,6 +159,7 @@ static void add_access(struct walker *k, struct walk *out)
 		return;
 	}
 	out->access[out->nr_accesses] = find_access(k);
+	out->access[out->nr_accesses].nr = k->nr;
 	out->access[out->nr_accesses].data =
 		w->data[CPI_WINDOW_DATA - 1 - out->nr_accesses];
 	out->nr_accesses++;
@@ -232,6 +242,7 @@ int walk_window(const struct cpi_window *w, walk_find_fn *find, void *ctx,
 	err = look_up(&k);
 	for (uint32_t i = 0; i < w->nr && !err; i++) {
 		out->last = k.pc;
+		k.nr = (uint8_t)i;
 		if (i + 1 < w->nr || done)
 			err = do_instruction(&k, i + 1 < w->nr, out);
 	}

@@ -23,7 +23,9 @@ struct walk_access {
 	uint64_t at;   /* address of the instruction */
 	uint32_t data; /* low half of the data's address, or CPI_WINDOW_NO_DATA */
 	uint8_t size;  /* log2 of the bytes, at most 6 */
+	uint8_t nr;    /* of the instruction in the window, from 0 on */
 	bool store;    /* it only stores */
+	bool writes;   /* it stores, and may load, too */
 };
 
 /*

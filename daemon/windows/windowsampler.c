@@ -374,7 +374,9 @@ static uint32_t find_accesses(const struct walk *walk, const struct tally_window
 			.at = site,
 			.address = a->data,
 			.size = a->size,
+			.nr = a->nr,
 			.store = a->store,
+			.writes = a->writes,
 			.known = a->data != CPI_WINDOW_NO_DATA,
 		};
 	}

@@ -217,7 +217,9 @@ static int number_accesses(struct windowtally *t, const struct tally_window *in,
 		w->access[i] = (struct access){ .offset = a->at.offset,
 						.address = a->address,
 						.size = a->size,
+						.nr = a->nr,
 						.store = a->store,
+						.writes = a->writes,
 						.known = a->known };
 		err = imagenumbers_get(&t->images, a->at.image, &w->access[i].image);
 	}

@@ -35,8 +35,8 @@ struct tally_jump {
 struct tally_access {
 	struct tally_site at;
 	uint32_t address;
-	uint8_t size;
-	bool store, known;
+	uint8_t size, nr;
+	bool store, writes, known;
 };
 
 /* Like struct operand. */

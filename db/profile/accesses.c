@@ -422,6 +422,26 @@ static int alignment_of(uint32_t address)
 	return zeros < ACCESSES_ALIGNMENTS ? zeros : ACCESSES_ALIGNMENTS - 1;
 }
 
+/* If the last store to bytes of a load is in the window. */
+static void add_forwarded(const struct window_state *w, size_t i)
+{
+	const struct access *a = &w->a[i];
+	const int32_t loaded = 1 << a->size;
+	struct accesses_insn *insn = w->insn[i];
+
+	for (size_t k = i; !a->store && k-- > 0;) {
+		const int32_t at = (int32_t)(a->address - w->a[k].address);
+		const int32_t stored = 1 << w->a[k].size;
+		const int distance = a->nr - w->a[k].nr;
+
+		if (!w->a[k].known || !w->a[k].writes || at >= stored || at <= -loaded)
+			continue;
+		insn->forwarded[age_class(distance > 0 ? (size_t)distance : 1)]++;
+		insn->partial += at < 0 || at + loaded > stored;
+		return;
+	}
+}
+
 static int add_known(const struct window_state *w, size_t i)
 {
 	struct accesses_insn *insn = w->insn[i];
@@ -433,6 +453,7 @@ static int add_known(const struct window_state *w, size_t i)
 	insn->splits +=
 		number_of(&w->a[i], line, false) != number_of(&w->a[i], line, true);
 	insn->aligned[alignment_of(w->a[i].address)]++;
+	add_forwarded(w, i);
 	add_stride(w, i);
 	for (int g = 0; !err && g < ACCESSES_NR_GRANULES; g++)
 		err = add_touch(w, i, g);
@@ -558,6 +579,9 @@ static int merge_insn(struct accesses *set, struct accesses_insn *to,
 	to->pairs += from->pairs;
 	for (int i = 0; i < ACCESSES_ALIGNMENTS; i++)
 		to->aligned[i] += from->aligned[i];
+	for (int i = 0; i < ACCESSES_AGES; i++)
+		to->forwarded[i] += from->forwarded[i];
+	to->partial += from->partial;
 	add_strides(to->stride, from->stride, ACCESSES_STRIDES);
 	return err;
 }

@@ -21,6 +21,10 @@
  * - Its strides: the difference of its addresses in two successive executions in a
  *   window.
  * - How many zero bits its address ends in.
+ * - How many instructions before a load the last store of the window wrote some of its
+ *   bytes. Cores forward these bytes from the store to the load if the store has
+ * written all of them; otherwise the load waits until the store has reached the cache.
+ * Pushes and operands on the stack have no addresses, so there may be more such loads.
  *
  * Only the low 32 bits of addresses are known: two lines that are 4 GB apart count as
  * one.
@@ -28,10 +32,10 @@
  * I1  seen = kept + accesses of instructions that the set left out; seen <= INT64_MAX
  * I2  of an instruction: `known` + `unknown` > 0; of each granule, Σ `survived` = first
  *     touches, first touches + Σ `reused` = `known`, and `pairs` < `known`; Σ `aligned`
- *     <= `known`, and less only in sets of older versions
- * I3  what a set has does not depend on the order of what was added, if no instruction
- *     was left out and no stride was displaced by others. `again` and `never` depend on
- *     the order.
+ *     <= `known`, and less only in sets of older versions; `partial` <= Σ `forwarded`
+ * <= `known` I3  what a set has does not depend on the order of what was added, if no
+ * instruction was left out and no stride was displaced by others. `again` and `never`
+ * depend on the order.
  */
 #ifndef CPI_DB_ACCESSES_H
 #define CPI_DB_ACCESSES_H
@@ -62,7 +66,9 @@ struct access {
 	uint32_t image;   /* a number that the set's owner assigns */
 	uint32_t address; /* the low 32 bits of the data's address, if known */
 	uint8_t size;     /* log2 of bytes */
+	uint8_t nr;       /* of the instruction in the window */
 	bool store;       /* it only stores */
+	bool writes;      /* it stores, and may load, too */
 	bool known;
 };
 
@@ -108,6 +114,9 @@ struct accesses_insn {
 	uint64_t splits;  /* of known, those that touch two lines; the first counts */
 	uint64_t pairs;   /* known executions with a known one before in the window */
 	uint64_t aligned[ACCESSES_ALIGNMENTS]; /* known, by zero bits at the end */
+	uint64_t forwarded[ACCESSES_AGES];     /* loads of what a store wrote, 2^i to
+						  2^(i + 1) - 1 instructions before */
+	uint64_t partial; /* of these, those of which it did not write all bytes */
 	struct accesses_stride stride[ACCESSES_STRIDES]; /* the most frequent first */
 	struct accesses_reuse reuse[ACCESSES_NR_GRANULES];
 };
@@ -176,7 +185,8 @@ uint32_t accesses_hash(uint32_t number);
  * accesses left out; log2 of the bound, of lines and of pages; number of instructions;
  * their images as distances; their offsets, as distances within an image. Then of each
  * instruction: 1 if it loads + 2 if it stores + 4 size + 32 if its aligned follow,
- * which older versions have not; these; unknown; splits; pairs; the strides: n, and the
+ * which older versions have not, + 64 if its forwarded and partial follow, which it has
+ * if any is not 0; these; unknown; splits; pairs; the strides: n, and the
  * bytes (as 2 d, or -2 d - 1 below 0), with n = 0 after the last if there are less than
  * 4; of lines and of pages: reused, survived, again and never (each as its length, and
  * so many counts), the number of places, and of all places, by number: the numbers as

@@ -29,6 +29,7 @@ enum {
 	SIZE_SHIFT = 2,
 	SIZE_BITS = 7,
 	ALIGNED = 32, /* sets of older versions have no alignments */
+	FORWARDED = 64,
 };
 
 static const uint32_t most_numbers[] = {
@@ -103,16 +104,30 @@ static bool has_alignments(const struct accesses_insn *insn)
 	return sum;
 }
 
+static bool has_forwarded(const struct accesses_insn *insn)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < ACCESSES_AGES; i++)
+		sum += insn->forwarded[i];
+	return sum;
+}
+
 static int put_insn(const struct accesses_insn *insn, struct buf *out)
 {
-	const bool aligned = has_alignments(insn);
+	const bool aligned = has_alignments(insn), forwarded = has_forwarded(insn);
 	int err = 0;
 
 	varint_put(out, (insn->loads ? LOADS : 0U) + (insn->stores ? STORES : 0U) +
 				((uint32_t)insn->size << SIZE_SHIFT) +
-				(aligned ? ALIGNED : 0U));
+				(aligned ? ALIGNED : 0U) +
+				(forwarded ? FORWARDED : 0U));
 	for (int i = 0; aligned && i < ACCESSES_ALIGNMENTS; i++)
 		varint_put(out, insn->aligned[i]);
+	if (forwarded) {
+		put_counts(insn->forwarded, out);
+		varint_put(out, insn->partial);
+	}
 	varint_put(out, insn->unknown);
 	varint_put(out, insn->splits);
 	varint_put(out, insn->pairs);
@@ -292,11 +307,23 @@ static uint64_t get_alignments(struct accesses_reader *r, struct accesses_insn *
 	return sum;
 }
 
+/* Returns the sum of forwarded. */
+static uint64_t get_forwarded(struct accesses_reader *r, struct accesses_insn *insn)
+{
+	const uint64_t sum = get_counts(r, insn->forwarded);
+
+	insn->partial = get(r, sum);
+	if (!r->err && !sum)
+		r->err = -CPI_ECORRUPT;
+	return sum;
+}
+
 static void get_insn(struct accesses_reader *r, struct accesses_insn *insn)
 {
-	const uint64_t flags =
-		get(r, (ACCESSES_MAX_SIZE << SIZE_SHIFT) + LOADS + STORES + ALIGNED);
+	const uint64_t flags = get(r, (ACCESSES_MAX_SIZE << SIZE_SHIFT) + LOADS +
+					      STORES + ALIGNED + FORWARDED);
 	const uint64_t aligned = flags & ALIGNED ? get_alignments(r, insn) : 0;
+	const uint64_t forwarded = flags & FORWARDED ? get_forwarded(r, insn) : 0;
 
 	insn->loads = flags & LOADS;
 	insn->stores = flags & STORES;
@@ -322,10 +349,12 @@ static void get_insn(struct accesses_reader *r, struct accesses_insn *insn)
 			get_places(r, reuse, g);
 	}
 	r->left -= r->err ? 0 : insn->known;
-	if (!r->err && (!(flags & (LOADS | STORES)) || insn->splits > insn->known ||
-			aligned > insn->known || insn->size > ACCESSES_MAX_SIZE ||
-			(insn->pairs && insn->pairs >= insn->known) ||
-			!(insn->known + insn->unknown)))
+	if (!r->err &&
+	    (!(flags & (LOADS | STORES)) || insn->splits > insn->known ||
+	     aligned > insn->known || forwarded > insn->known ||
+	     (forwarded && !(flags & LOADS)) || insn->size > ACCESSES_MAX_SIZE ||
+	     (insn->pairs && insn->pairs >= insn->known) ||
+	     !(insn->known + insn->unknown)))
 		r->err = -CPI_ECORRUPT;
 }
 

@@ -89,4 +89,7 @@ void data_put_text(const struct data_insn *d, bool tlb, bool chases, struct buf 
 		buf_puts(out, ", shared by threads");
 	if (!tlb && (double)d->from->splits > SOME * (double)d->from->known)
 		buf_puts(out, ", across two lines");
+	if (!tlb && (double)d->from->partial > SOME * (double)d->from->known)
+		buf_printf(out, ", waits in %.0f %% for a store of a part of its bytes",
+			   100 * (double)d->from->partial / (double)d->from->known);
 }

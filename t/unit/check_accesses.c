@@ -41,6 +41,8 @@ static void make(struct made *m, uint32_t range, uint64_t *state)
 		*a = (struct access){ .offset = 16 * (insn / 2), .image = insn % 2 };
 		a->known = unit_random(state) % 8 != 0;
 		a->store = unit_random(state) % 3 == 0;
+		a->writes = a->store || unit_random(state) % 8 == 0;
+		a->nr = (uint8_t)(i + i / 2);
 		a->size = (uint8_t)(unit_random(state) % 7);
 		a->address = (uint32_t)unit_random(state) % range;
 		if (insn < 4 && i)
@@ -70,7 +72,32 @@ struct truth {
 	size_t nr;
 	int32_t stride[MAX_ALL];
 	uint64_t aligned[ACCESSES_ALIGNMENTS];
+	uint64_t forwarded[ACCESSES_AGES], partial;
 };
+
+/* How many of the bytes of access i an earlier access k stored. */
+static int stored_bytes(const struct made *m, size_t k, size_t i)
+{
+	int nr = 0;
+
+	for (uint32_t b = 0; b < 1U << m->a[i].size; b++)
+		nr += m->a[i].address + b - m->a[k].address < 1U << m->a[k].size;
+	return m->a[k].known && m->a[k].writes ? nr : 0;
+}
+
+static void note_forwarded(struct truth *t, const struct made *m, size_t i)
+{
+	for (size_t k = i; k-- > 0 && !m->a[i].store;) {
+		const int nr = stored_bytes(m, k, i);
+
+		if (!nr)
+			continue;
+		t->forwarded[31 -
+			     __builtin_clz((unsigned int)(m->a[i].nr - m->a[k].nr))]++;
+		t->partial += nr < 1 << m->a[i].size;
+		return;
+	}
+}
 
 static void note_known(struct truth *t, const struct made *m, size_t i,
 		       const struct accesses_insn *insn, unsigned int bits)
@@ -82,6 +109,7 @@ static void note_known(struct truth *t, const struct made *m, size_t i,
 	while (zeros < ACCESSES_ALIGNMENTS - 1 && m->a[i].address % (2U << zeros) == 0)
 		zeros++;
 	t->aligned[zeros]++;
+	note_forwarded(t, m, i);
 	t->splits += m->a[i].address >> 6 !=
 		     (m->a[i].address + (UINT64_C(1) << m->a[i].size) - 1) >> 6;
 	for (size_t k = 0; k < i; k++) {
@@ -204,6 +232,9 @@ static void check_all(const struct accesses *set, const struct made *m, size_t n
 			ck_assert_uint_eq(insn[i]->pairs, t.pairs);
 			ck_assert_mem_eq(insn[i]->aligned, t.aligned,
 					 sizeof(t.aligned));
+			ck_assert_mem_eq(insn[i]->forwarded, t.forwarded,
+					 sizeof(t.forwarded));
+			ck_assert_uint_eq(insn[i]->partial, t.partial);
 			ck_assert_uint_eq(r->first, t.nr);
 			ck_assert_mem_eq(r->reused, t.reused, sizeof(t.reused));
 			ck_assert_mem_eq(r->survived, t.survived, sizeof(t.survived));

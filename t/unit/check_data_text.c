@@ -12,7 +12,7 @@ static const struct {
 	double miss[DATA_NR_LEVELS];
 	struct data_estimate lines, pages;
 	int32_t stride;
-	uint64_t splits;
+	uint64_t splits, partial;
 	double shared;
 	bool tlb, chases;
 	const char *text;
@@ -41,13 +41,20 @@ static const struct {
 	  .text = ", misses 25 to 100 %, beyond L1, no stride, over 512 bytes, shared "
 		  "by "
 		  "threads, across two lines" },
+	{ .miss = { 0.5, 0.1, 0.1 },
+	  .lines = { 8, 8, 8 },
+	  .partial = 40,
+	  .text = ", misses 25 to 100 %, beyond L1, no stride, over 512 bytes, waits "
+		  "in "
+		  "40 % for a store of a part of its bytes" },
 };
 
 START_TEST(level_pattern_and_size_are_named)
 {
 	struct accesses_insn from = { .known = 100,
 				      .pairs = 90,
-				      .splits = texts[_i].splits };
+				      .splits = texts[_i].splits,
+				      .partial = texts[_i].partial };
 	struct data_insn d = { .from = &from,
 			       .distinct = { texts[_i].lines, texts[_i].pages },
 			       .shared = texts[_i].shared };

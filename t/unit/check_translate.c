@@ -464,27 +464,30 @@ static const struct {
 	uint32_t nr; /* accesses, 0 or 1 */
 	uint8_t size;
 	bool store;
+	bool both; /* it loads, too */
 } touches[] = {
-	{ "\x8b\x07", 2, 1, 2, false },             /* mov eax, [rdi] */
-	{ "\x88\x07", 2, 1, 0, true },              /* mov [rdi], al */
-	{ "\x48\x01\x07", 3, 1, 3, false },         /* add [rdi], rax */
-	{ "\x48\x8b\x44\x24\x08", 5, 0, 0, false }, /* mov rax, [rsp + 8] */
-	{ "\x48\x8b\x44\x04\x08", 5, 1, 3, false }, /* mov rax, [rsp + rax + 8] */
-	{ "\x48\x8b\x05\x10\x00\x00\x00", 7, 1, 3, false }, /* mov rax, [rip + 16] */
-	{ "\x50", 1, 0, 0, false },                         /* push rax */
-	{ "\xff\x37", 2, 1, 3, false },                     /* push [rdi] */
-	{ "\x8f\x07", 2, 1, 3, true },                      /* pop [rdi] */
-	{ "\x48\x8d\x07", 3, 0, 0, false },                 /* lea rax, [rdi] */
-	{ "\x0f\x1f\x00", 3, 0, 0, false },                 /* nop [rax] */
-	{ "\x0f\x18\x0f", 3, 0, 0, false },                 /* prefetcht0 [rdi] */
-	{ "\xf3\x0f\x6f\x07", 4, 1, 4, false },             /* movdqu xmm0, [rdi] */
-	{ "\xc5\xfe\x7f\x07", 4, 1, 5, true },              /* vmovdqu [rdi], ymm0 */
-	{ "\xf2\x0f\x58\x07", 4, 1, 3, false },             /* addsd xmm0, [rdi] */
-	{ "\xc5\xfc\x58\x07", 4, 1, 5, false }, /* vaddps ymm0, ymm0, [rdi] */
-	{ "\xdd\x07", 2, 1, 3, false },         /* fld qword [rdi] */
-	{ "\xa5", 1, 1, 2, false },             /* movsd */
-	{ "\xf3\xa4", 2, 0, 0, false },         /* rep movsb */
-	{ "\xf0\x0f\xc1\x07", 4, 1, 2, false }, /* lock xadd [rdi], eax */
+	{ "\x8b\x07", 2, 1, 2, false, false },             /* mov eax, [rdi] */
+	{ "\x88\x07", 2, 1, 0, true, false },              /* mov [rdi], al */
+	{ "\x48\x01\x07", 3, 1, 3, false, true },          /* add [rdi], rax */
+	{ "\x48\x8b\x44\x24\x08", 5, 0, 0, false, false }, /* mov rax, [rsp + 8] */
+	{ "\x48\x8b\x44\x04\x08", 5, 1, 3, false,
+	  false }, /* mov rax, [rsp + rax + 8] */
+	{ "\x48\x8b\x05\x10\x00\x00\x00", 7, 1, 3, false,
+	  false },                                     /* mov rax, [rip + 16] */
+	{ "\x50", 1, 0, 0, false, false },             /* push rax */
+	{ "\xff\x37", 2, 1, 3, false, false },         /* push [rdi] */
+	{ "\x8f\x07", 2, 1, 3, true, false },          /* pop [rdi] */
+	{ "\x48\x8d\x07", 3, 0, 0, false, false },     /* lea rax, [rdi] */
+	{ "\x0f\x1f\x00", 3, 0, 0, false, false },     /* nop [rax] */
+	{ "\x0f\x18\x0f", 3, 0, 0, false, false },     /* prefetcht0 [rdi] */
+	{ "\xf3\x0f\x6f\x07", 4, 1, 4, false, false }, /* movdqu xmm0, [rdi] */
+	{ "\xc5\xfe\x7f\x07", 4, 1, 5, true, false },  /* vmovdqu [rdi], ymm0 */
+	{ "\xf2\x0f\x58\x07", 4, 1, 3, false, false }, /* addsd xmm0, [rdi] */
+	{ "\xc5\xfc\x58\x07", 4, 1, 5, false, false }, /* vaddps ymm0, ymm0, [rdi] */
+	{ "\xdd\x07", 2, 1, 3, false, false },         /* fld qword [rdi] */
+	{ "\xa5", 1, 1, 2, false, false },             /* movsd */
+	{ "\xf3\xa4", 2, 0, 0, false, false },         /* rep movsb */
+	{ "\xf0\x0f\xc1\x07", 4, 1, 2, false, true },  /* lock xadd [rdi], eax */
 };
 
 START_TEST(a_walk_tells_which_data_an_instruction_touches)
@@ -511,6 +514,9 @@ START_TEST(a_walk_tells_which_data_an_instruction_touches)
 		ck_assert_uint_eq(walk.access[0].data, 77);
 		ck_assert_uint_eq(walk.access[0].size, touches[_i].size);
 		ck_assert(walk.access[0].store == touches[_i].store);
+		ck_assert(walk.access[0].writes ==
+			  (touches[_i].store || touches[_i].both));
+		ck_assert_uint_eq(walk.access[0].nr, 0);
 		w.nr_data = 0;
 		ck_assert_int_eq(walk_window(&w, find, f, &walk), 0);
 		ck_assert_uint_eq(walk.nr_left_out, 1);

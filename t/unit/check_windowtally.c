@@ -78,9 +78,9 @@ START_TEST(a_set_has_its_windows_accesses)
 	static const char *const contexts[NR_CONTEXT_KINDS] = { [CONTEXT_COMM] =
 									"cc1" };
 	const struct tally_access access[] = {
-		{ { &one, 8 }, 0x40, 3, false, true },
-		{ { &two, 0x104 }, 0x80, 2, true, true },
-		{ { &two, 0x108 }, 0, 2, false, false },
+		{ { &one, 8 }, 0x40, 3, 0, false, false, true },
+		{ { &two, 0x104 }, 0x80, 2, 1, true, true, true },
+		{ { &two, 0x108 }, 0, 2, 2, false, false, false },
 	};
 	struct windowtally *t = windowtally_new();
 	struct tally_jump jump;

@@ -91,6 +91,11 @@ static void json_data(struct json *j, const struct explained *e, int i)
 		json_null(j, "stride");
 	json_number(j, "line_splits", d->from->splits);
 	json_real(j, "shared", d->shared, 3);
+	json_array(j, "forwarded");
+	for (int k = 0; k < ACCESSES_AGES; k++)
+		json_number(j, NULL, d->from->forwarded[k]);
+	json_end(j);
+	json_number(j, "forwarded_in_part", d->from->partial);
 	json_end(j);
 }
 
