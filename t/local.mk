@@ -7,7 +7,7 @@
 # for captures, which have the lowest priority, or change settings of the machine.
 QUICK_TESTS =
 LONG_TESTS =
-BESIDE_TESTS = $(CFG_LONG_TESTS) $(DB_LONG_UNIT) t/0116-cli-record-process.t \
+BESIDE_TESTS = $(FORMAT_TESTS) $(CFG_LONG_TESTS) $(DB_LONG_UNIT) t/0116-cli-record-process.t \
 	t/0120-lines-dwarf.t t/0131-unwind-gdb.t \
 	t/0135-export-feedback.t t/0136-export-windows.t \
 	t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
@@ -44,7 +44,7 @@ SLOW_TESTS = t/0322-cfg-callgrind.t t/0413-collect-months.t t/0750-web-page.t t/
 
 # The build with sanitizers leaves out tests of texts and packages, which do not run what
 # was compiled. It runs the others of QUICK_TESTS, and those of SANITIZED_TESTS.
-UNSANITIZED_TESTS = $(TREE_TESTS) t/0706-web-rights.t t/0146-deploy-alerts.t \
+UNSANITIZED_TESTS = $(TREE_TESTS) $(FORMAT_TESTS) t/0706-web-rights.t t/0146-deploy-alerts.t \
 	t/0801-packages-files.t t/0802-deploy-files.t
 SANITIZED_TESTS = $(DB_LONG_UNIT) t/0116-cli-record-process.t t/0120-lines-dwarf.t \
 	t/0131-unwind-gdb.t t/0702-web-attacks.t t/0906-fleet-chaos.t
@@ -53,6 +53,8 @@ SANITIZED_TESTS = $(DB_LONG_UNIT) t/0116-cli-record-process.t t/0120-lines-dwarf
 IDLE_TESTS = t/fuzz/corpus.t $(UNIT) $(DB_UNIT) $(DB_LONG_UNIT) $(UNIT_ANALYSIS) $(UNIT_FREQ) $(UNIT_RUNS) \
 	$(RECORDS_UNIT) $(CFG_TESTS) $(LINES_TESTS) t/0120-lines-dwarf.t t/0300-isa-objdump.t
 check_LIBRARIES =
+# Units that compute much themselves: with optimization the quick tests end earlier.
+BUSY_UNITS = t/unit/check_window_sample t/unit/check_compare
 # Helpers of test scripts.
 EXTRA_DIST += t/alone.sh t/recorded.sh t/runs.sh t/shares.sh t/windows.sh
 EXTRA_DIST += t/fixtures t/cached.sh t/collect.sh t/cpid.sh t/halt.sh t/hook.sh t/known.sh t/prometheus_check.py t/tap.sh
@@ -77,7 +79,8 @@ EXTRA_DIST += t/records_perf.py
 dist_check_SCRIPTS += t/0353-records-perf.t
 QUICK_TESTS += t/0353-records-perf.t
 
-TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t t/0004-tree-docs.t \
+FORMAT_TESTS = t/0002-tree-format.t
+TREE_TESTS = t/0001-tree-includes.t t/0003-tree-kmod.t t/0004-tree-docs.t \
 	t/0005-tree-page.t t/0006-tree-sbom.t t/0007-tree-session.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
@@ -94,8 +97,9 @@ CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t
 PASS_TESTS = t/0215-cpid-pass.t
 dist_check_SCRIPTS += t/0116-cli-record-process.t
 LONG_TESTS += t/0116-cli-record-process.t
-dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS) $(PASS_TESTS)
+dist_check_SCRIPTS += $(TREE_TESTS) $(FORMAT_TESTS) $(CLI_TESTS) $(CPID_TESTS) $(PASS_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS) $(PASS_TESTS)
+LONG_TESTS += $(FORMAT_TESTS)
 LONG_TESTS += $(CPID_TESTS)
 
 # The server of the page.

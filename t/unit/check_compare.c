@@ -119,9 +119,9 @@ static int count_findings(uint64_t *state, const struct shape *shape, int nr,
 	return found;
 }
 
-#define NR_NULL 300
-/* One in twenty is 15 of 300; 32 and more come once in 20000 times. */
-#define MOST_NULL 31
+#define NR_NULL 200
+/* One in twenty is 10 of 200; 24 and more come once in 13000 times. */
+#define MOST_NULL 23
 
 static const struct shape nulls[] = {
 	{ 3, 3, 0, 4000, 0, 0, 0, false, 0, 0, 0 },

@@ -48,9 +48,17 @@ struct dbtest {
 	char log[80]; /* what was logged goes here */
 };
 
+/* The folder for temporary files: $TMPDIR, unless it is too long for struct dbtest. */
+static inline const char *dbtest_tmpdir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir && strlen(dir) < 40 ? dir : "/tmp";
+}
+
 static inline void dbtest_init(struct dbtest *t)
 {
-	strcpy(t->dir, "/tmp/check_db.XXXXXX");
+	snprintf(t->dir, sizeof(t->dir), "%s/check_db.XXXXXX", dbtest_tmpdir());
 	ck_assert_ptr_nonnull(mkdtemp(t->dir));
 	snprintf(t->path, sizeof(t->path), "%s/cpi.db", t->dir);
 	snprintf(t->log, sizeof(t->log), "%s/log", t->dir);
