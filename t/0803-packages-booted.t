@@ -32,10 +32,10 @@ accelerator kernel
 note "QEMU with $accelerator"
 
 began=$(date +%s)
-boot 3600
+boot 7200
 note "the first boot took $(($(date +%s) - began)) s"
 if grep -q '^GUEST-REBOOTS$' results; then
-	boot 2400
+	boot 3600
 	note "both boots took $(($(date +%s) - began)) s"
 fi
 grep -E '^(ok|not ok|#) ' results
