@@ -40,7 +40,7 @@ SLOW_TESTS = t/0322-cfg-callgrind.t t/0413-collect-months.t t/0750-web-page.t t/
 	t/unit/check_compare t/unit/check_edges t/unit/check_rollup t/unit/check_retain_killed \
 	t/unit/check_db_faults t/0704-web-tls.t t/0906-fleet-chaos.t t/0907-fleet-sums.t \
 	t/0914-fleet-grow.t \
-	t/0915-fleet-summary.t
+	t/0915-fleet-summary.t t/0916-fleet-busy.t
 
 # The build with sanitizers leaves out tests of texts and packages, which do not run what
 # was compiled. It runs the others of QUICK_TESTS, and those of SANITIZED_TESTS.
@@ -601,7 +601,7 @@ FLEET_TESTS = t/0901-fleet-ship.t t/0902-fleet-reports.t t/0912-diff-machines.t
 FLEET_LONG_TESTS = t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t \
 	t/0906-fleet-chaos.t t/0907-fleet-sums.t t/0908-fleet-thinned.t t/0910-ship-service.t \
 	t/0911-fleet-limits.t t/0913-fleet-cluster.t t/0914-fleet-grow.t \
-	t/0915-fleet-summary.t
+	t/0915-fleet-summary.t t/0916-fleet-busy.t
 dist_check_SCRIPTS += $(FLEET_TESTS) $(FLEET_LONG_TESTS)
 QUICK_TESTS += $(FLEET_TESTS)
 LONG_TESTS += $(FLEET_LONG_TESTS)

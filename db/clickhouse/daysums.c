@@ -29,6 +29,8 @@
 #define WAIT_S     3600 /* behind the end of a period: most have shipped it by then */
 #define OLD_S      3600 /* no report that found a lot still reads it */
 #define TOO_OLD_S  86400
+#define MAX_TRIES  6
+#define WAIT_MS    500
 
 /* Lengths of time that have lots. */
 struct period {
@@ -208,7 +210,7 @@ static int insert_sums(struct ch_store *s, uint64_t number, uint64_t lot,
 		   " AND" DAYSUMS_VALID ") GROUP BY %s",
 		   table, columns, number, lot, columns, table, buf_str(&within),
 		   buf_str(&within), columns);
-	err = within.err ? within.err : ch_store_exec_buf(s, &sql);
+	err = within.err ? within.err : ch_store_insert_selected(s, &sql);
 	buf_fini(&within);
 	buf_fini(&sql);
 	return err;
@@ -237,7 +239,7 @@ static int insert_day_places(struct ch_store *s, uint64_t number, uint64_t lot,
 			   " WHERE (hour, lot) IN (%s) GROUP BY clock, image, stream,"
 			   " start",
 			   number, lot, buf_str(&hours.lots));
-		err = ch_store_exec_buf(s, &sql);
+		err = ch_store_insert_selected(s, &sql);
 	}
 	daysums_lots_fini(&hours);
 	buf_fini(&where);
@@ -331,13 +333,35 @@ static int make_lot(struct ch_store *s, const struct period *p, uint64_t number,
 	return err;
 }
 
+/*
+ * If servers of a cluster cannot take a lot at that moment, some of its rows may be
+ * there: another lot is made.
+ */
+static int make_some_lot(struct ch_store *s, const struct period *p, uint64_t number,
+			 size_t *nr)
+{
+	int err = make_lot(s, p, number, nr);
+
+	for (int try = 0; err == -EAGAIN && try < MAX_TRIES; try++) {
+		err = ch_store_pause(s, WAIT_MS << try);
+		if (!err)
+			err = make_lot(s, p, number, nr);
+	}
+	if (err != -EAGAIN)
+		return err;
+	log_err("fleet: a %s cannot be added up: servers of the cluster take no sums: "
+		"see their logs",
+		p->table);
+	return -EIO;
+}
+
 static int make_lots(struct ch_store *s, const struct period *p, size_t *nr)
 {
 	struct tallies due = { 0 };
 	int err = find_due(s, p, &due);
 
 	for (size_t i = 0; !err && i < due.nr; i++)
-		err = make_lot(s, p, due.tally[i].number, nr);
+		err = make_some_lot(s, p, due.tally[i].number, nr);
 	free(due.tally);
 	return err;
 }

@@ -98,6 +98,7 @@ struct store_answer {
 	struct buf error;
 	int err;
 	bool begun;    /* some rows of the answer were taken */
+	bool once;     /* the statement must not be repeated */
 	bool repeated; /* the statement */
 	int host;      /* if it was repeated: that had it first */
 	int nr_silent; /* how often no answer came in time */
@@ -403,18 +404,24 @@ static int send_once(struct store_answer *a, const char *query, const char *data
 	return code ? transfer_error(a, code) : status_error(a, status);
 }
 
-/* Waits a random time that grows. 0, or -EINTR. */
-static int wait_before(const struct ch_store *s, int try)
+int ch_store_pause(struct ch_store *s, int ms)
 {
 	struct pollfd fd = { .fd = s->wait.end_fd, .events = POLLIN };
-	const int most_ms = WAIT_MS << (try < MAX_DOUBLED ? try : MAX_DOUBLED);
-	unsigned char n = 0;
 
 	if (s->wait.fn)
 		s->wait.fn(s->wait.ctx);
+	return poll(&fd, 1, ms) > 0 ? -EINTR : 0;
+}
+
+/* Waits a random time that grows. 0, or -EINTR. */
+static int wait_before(struct ch_store *s, int try)
+{
+	const int most_ms = WAIT_MS << (try < MAX_DOUBLED ? try : MAX_DOUBLED);
+	unsigned char n = 0;
+
 	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
 		n = (unsigned char)time_mono_ns();
-	return poll(&fd, 1, most_ms / 2 + most_ms * n / UINT8_MAX) > 0 ? -EINTR : 0;
+	return ch_store_pause(s, most_ms / 2 + most_ms * n / UINT8_MAX);
 }
 
 /* To each host until one can be reached. */
@@ -448,7 +455,7 @@ static int send_to_any(struct store_answer *a, const char *query, const char *da
 	}
 	if (err == -ECONNREFUSED)
 		err = send_round(a, query, database, body, size, headers);
-	for (int try = 0; err == -EAGAIN; try++) {
+	for (int try = 0; err == -EAGAIN && !a->once; try++) {
 		if (try == MAX_REPEATS) {
 			if (a->error.len)
 				show_failure(s, a, 500);
@@ -531,6 +538,16 @@ int ch_store_exec_buf(struct ch_store *s, struct buf *sql)
 	const char *text = buf_str(sql);
 
 	return sql->err ? sql->err : ch_store_exec(s, text);
+}
+
+int ch_store_insert_selected(struct ch_store *s, struct buf *sql)
+{
+	struct store_answer a = { .store = s, .once = true };
+	const char *text = buf_str(sql);
+
+	return sql->err
+		       ? sql->err
+		       : send_to_any(&a, "", s->url.database, text, strlen(text), NULL);
 }
 
 /*

@@ -73,6 +73,17 @@ int ch_store_exec(struct ch_store *s, const char *sql);
 int ch_store_admin(struct ch_store *s, const char *sql);
 
 /*
+ * Runs an INSERT of rows that it selects. It is never repeated, because the server may
+ * select the same rows in another order, and would then not know those that are there.
+ * As ch_store_exec_buf(); also -EAGAIN, not logged: servers of a cluster could not take
+ * all of the rows at that moment, and some of them may be there.
+ */
+int ch_store_insert_selected(struct ch_store *s, struct buf *sql);
+
+/* Waits, as far as the caller of ch_store_open() lets it: 0, or -EINTR. */
+int ch_store_pause(struct ch_store *s, int ms);
+
+/*
  * Calls fn for each row that sql returns. sql ends with "FORMAT RowBinary", and its
  * columns have the given types. An answer of more than max_bytes is -CPI_ELIMIT.
  */
