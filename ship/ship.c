@@ -613,11 +613,17 @@ static int meet_store(struct shipper *s)
 	return err ? err : forget_store(s);
 }
 
-/* Whether the store still is the one that the batch was begun for. */
+/*
+ * Whether the store still is the one that the batch was begun for. Its cluster may have
+ * grown meanwhile: the row in table epoch must be on all servers.
+ */
 static int check_identity(struct shipper *s)
 {
 	struct store_settings now;
-	int err = store_settings_read(s->store, &now);
+	int err = ch_store_cluster(s->store) ? storecluster_find(s->store) : 0;
+
+	if (!err)
+		err = store_settings_read(s->store, &now);
 
 	if (err || now.id == s->settings.id)
 		return err;
