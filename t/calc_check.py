@@ -20,6 +20,13 @@ def check_interval(i, value):
     assert i["high"] is None or i["high"] >= i["likely"], i
 
 
+def check_culprits(stall):
+    assert stall["cycles"] > 0 and stall["culprits"]
+    for culprit in stall["culprits"]:
+        assert list(culprit) == ["reason", "offset", "most"]
+        assert 0 <= culprit["most"] <= stall["cycles"] + 0.001
+
+
 def check(r):
     assert list(r) == ["procedure", "image", "build_id", "frequency_unit",
                        "attribution", "blocks", "edges", "summary"], list(r)
@@ -36,9 +43,14 @@ def check(r):
         check_interval(b["actual_cpi_interval"], b["actual_cpi"])
         assert set(b["confidence"]) == {"shape", "scale"}
         for i in b["instructions"]:
-            assert list(i) == ["offset", "text", "samples", "blamed_samples",
-                               "frequency", "frequency_interval", "cpi",
-                               "cpi_interval", "min_cycles", "stalls"], i
+            known = [key for key in i if key != "possible_stall"]
+            assert known == ["offset", "text", "samples", "blamed_samples",
+                             "frequency", "frequency_interval", "cpi",
+                             "cpi_interval", "min_cycles", "stalls"], i
+            if "possible_stall" in i:
+                check_culprits(i["possible_stall"])
+                assert i["frequency_interval"]["low"] is None or (
+                    i["frequency_interval"]["low"] < i["frequency"])
             check_interval(i["frequency_interval"], i["frequency"])
             check_interval(i["cpi_interval"], i["cpi"])
             assert int(b["start"], 16) <= int(i["offset"], 16) < int(b["end"], 16)
@@ -48,8 +60,7 @@ def check(r):
                 assert list(s) == ["kind", "cycles", "cycles_interval", "culprits"]
                 check_interval(s["cycles_interval"], s["cycles"])
                 assert s["kind"] in ("static", "dynamic") and s["cycles"] > 0
-                assert s["culprits"]
-                assert all(list(c) == ["reason", "offset"] for c in s["culprits"])
+                check_culprits(s)
     for e in r["edges"]:
         assert list(e) == ["from", "to", "frequency", "frequency_interval", "confidence",
                            "taken_samples", "not_taken_samples"], e

@@ -324,6 +324,41 @@ static double certain_of(const struct finding *f, int b)
 	return cycles > 0 ? fmax(least - best, 0) / cycles : 0;
 }
 
+/* Removes what is no cause: a frequency that is too low, and the rest. */
+static void keep_causes(struct stall *s)
+{
+	int nr = s->nr;
+
+	while (nr && (s->culprit[nr - 1].reason == BLAME_FREQUENCY ||
+		      s->culprit[nr - 1].reason == BLAME_UNEXPLAINED))
+		nr--;
+	s->nr = nr;
+}
+
+/*
+ * If the block ran more rarely than estimated, less of the time is execution and static
+ * stalls, and what was too short for a stall was longer: the instruction had a longer
+ * dynamic stall, or had one at all.
+ */
+static int find_possible(struct finding *f, int b, int insn)
+{
+	const struct split *s = &f->split[insn];
+	struct blame_insn *x = &f->insn[insn];
+	const double known = x->execute + s->front_end + s->dependency + s->unit;
+	const double cycles =
+		(1 - x->sure) * fmin(known, x->cycles) + fmax(x->error, 0);
+	const double samples = f->in->samples[insn];
+	int err;
+
+	if (!(x->sure < 1) || !(cycles >= MIN_CYCLES * x->sure) ||
+	    !differs(samples, samples - samples_of(f, b, cycles)))
+		return 0;
+	err = blame_judge(&f->scene, insn, cycles, f->arena, &x->possible);
+	if (!err)
+		keep_causes(&x->possible);
+	return err;
+}
+
 /*
  * If samples are thinly spread, like those of cache misses in long code, those of all
  * blocks that run equally often (one equivalence class) are tested together.
@@ -345,6 +380,8 @@ static int find_stalls(struct finding *f, int b)
 		if (!s->stalls && !(f->insn[i].gain > 0))
 			f->insn[i].error = s->excess;
 		err = list_stalls(f, i);
+		if (!err)
+			err = find_possible(f, b, i);
 	}
 	return err;
 }

@@ -75,7 +75,12 @@ struct blame_insn {
 	double execute; /* the part of best that is issue and execution, not a stall */
 	struct stall *stall; /* the longest first */
 	int nr_stalls;
-	double sure;  /* low end of its executions, over their estimate */
+	double sure; /* low end of its executions, over their estimate */
+	/*
+	 * The part of execute and static stalls that is a dynamic stall if it ran as
+	 * rarely as that; nr is 0 if there is none, or no culprit. Not in stall.
+	 */
+	struct stall possible;
 	double gain;  /* unexplained gain: cycles by which best is too high */
 	double error; /* remaining cycles, positive or negative; within sampling error
 		       */
@@ -88,7 +93,7 @@ struct blame_range {
 /*
  * Where the time of a procedure went, in samples. Summaries of several procedures add
  * up member by member. least is the time that only this reason explains, most the time
- * that it may explain.
+ * that it may explain, also if the code ran more rarely than estimated.
  *
  * I1  tallied = execution + Σ (stalls by their first culprit) - gain + error
  * I2  samples = tallied + outside

@@ -3,7 +3,8 @@
  * The summary (SOSP'97 Figure 4). For each stall and reason it has a range. Upper end:
  * the cycles that the culprits with this reason can cost together, at most the whole
  * stall. Lower end: the cycles that remain of the stall if every other reason costs its
- * most.
+ * most. Stalls that exist only if the code ran more rarely than estimated raise the
+ * upper ends alone.
  */
 #include "config.h"
 
@@ -47,11 +48,22 @@ static void count_stall(struct blame_summary *sum, const struct stall *s, double
 	sum->by_first[s->culprit[0].reason] += s->cycles * samples_per_cycle;
 }
 
+static void count_possible(struct blame_summary *sum, const struct stall *s,
+			   double samples_per_cycle)
+{
+	double most[BLAME_NR_REASONS];
+
+	weigh(s, most);
+	for (int r = 0; r < BLAME_NR_REASONS; r++)
+		sum->reason[r].most += most[r] * samples_per_cycle;
+}
+
 void blame_summary_count(struct blame_summary *sum, const struct blame_insn *insn,
 			 double samples_per_cycle)
 {
 	for (int i = 0; i < insn->nr_stalls; i++)
 		count_stall(sum, &insn->stall[i], insn->sure, samples_per_cycle);
+	count_possible(sum, &insn->possible, samples_per_cycle);
 	sum->execution += insn->execute * samples_per_cycle;
 	sum->gain += insn->gain * samples_per_cycle;
 	sum->error += insn->error * samples_per_cycle;

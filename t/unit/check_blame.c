@@ -731,6 +731,44 @@ START_TEST(pointers_are_chased_only_through_the_load_itself)
 }
 END_TEST
 
+/*
+ * The schedule explains all cycles of the store at 34 as often as it is thought to have
+ * run. If it may have run half as often, half of the time may be a miss.
+ */
+START_TEST(code_that_runs_more_rarely_may_stall)
+{
+	const int store = at_9800(0x34), load = at_9800(0x1c);
+	const double cycles = 174727 / FIGURE2_FREQUENCY;
+	struct freq_interval range[MAX_BLOCKS];
+	struct blame_range certain, possible;
+	struct procedure p;
+
+	make_figure2(&p);
+	p.freq.anchored = true;
+	p.timing[store].head = (float)cycles;
+	p.timing[store].dependency = (float)cycles - p.timing[store].execute;
+	p.timing[store].unit = 0;
+	find(&p);
+	ck_assert(!dynamic_stall(&p, store));
+	ck_assert_int_eq(p.blame->insn[store].possible.nr, 0);
+	certain = p.blame->summary.reason[BLAME_DCACHE];
+	for (int b = 0; b < p.cfg->nr_blocks; b++)
+		range[b] = (struct freq_interval){ p.block[b] / 2, p.block[b],
+						   p.block[b] };
+	p.freq.block_range = range;
+	find(&p);
+	ck_assert(!dynamic_stall(&p, store));
+	ck_assert_double_eq_tol(p.blame->insn[store].possible.cycles, cycles / 2, 0.01);
+	ck_assert(accuses(&p.blame->insn[store].possible, BLAME_DCACHE, load));
+	ck_assert(!suspects(&p.blame->insn[store].possible, BLAME_FREQUENCY));
+	possible = p.blame->summary.reason[BLAME_DCACHE];
+	ck_assert_double_ge(possible.most, certain.most + 174727 / 2.1);
+	ck_assert_double_le(possible.most, p.blame->summary.samples);
+	ck_assert_double_le(possible.least, certain.least);
+	arena_fini(&p.arena);
+}
+END_TEST
+
 START_TEST(summaries_add_up)
 {
 	struct blame_summary sum = { 0 };
@@ -783,6 +821,7 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, addresses_of_windows_decide);
 	tcase_add_loop_test(tc, pointers_are_chased_only_through_the_load_itself, 0,
 			    NR(chains));
+	tcase_add_test(tc, code_that_runs_more_rarely_may_stall);
 	tcase_add_test(tc, summaries_add_up);
 	tcase_add_test(tc, reasons_have_names);
 	suite_add_tcase(s, tc);

@@ -23,15 +23,8 @@ static uint64_t offset_of(const struct cfg *cfg, int insn)
 	return cfg->insn[insn].address - cfg->bias;
 }
 
-static void json_stall(struct json *j, const struct explained *e, int insn,
-		       const struct stall *s)
+static void json_culprits(struct json *j, const struct cfg *cfg, const struct stall *s)
 {
-	const struct cfg *cfg = e->cfg;
-
-	json_object(j, NULL);
-	json_string(j, "kind", s->dynamic ? "dynamic" : "static");
-	json_real(j, "cycles", s->cycles, 3);
-	json_interval(j, "cycles_interval", calc_stall_range(e, insn, s), 1, 3);
 	json_array(j, "culprits");
 	for (int i = 0; i < s->nr; i++) {
 		json_object(j, NULL);
@@ -40,9 +33,32 @@ static void json_stall(struct json *j, const struct explained *e, int insn,
 			json_hex(j, "offset", offset_of(cfg, s->culprit[i].insn));
 		else
 			json_null(j, "offset");
+		json_real(j, "most", s->culprit[i].most, 3);
 		json_end(j);
 	}
 	json_end(j);
+}
+
+static void json_stall(struct json *j, const struct explained *e, int insn,
+		       const struct stall *s)
+{
+	json_object(j, NULL);
+	json_string(j, "kind", s->dynamic ? "dynamic" : "static");
+	json_real(j, "cycles", s->cycles, 3);
+	json_interval(j, "cycles_interval", calc_stall_range(e, insn, s), 1, 3);
+	json_culprits(j, e->cfg, s);
+	json_end(j);
+}
+
+static void json_possible(struct json *j, const struct explained *e, int insn)
+{
+	const struct stall *s = &e->blame->insn[insn].possible;
+
+	if (!s->nr)
+		return;
+	json_object(j, "possible_stall");
+	json_real(j, "cycles", s->cycles, 3);
+	json_culprits(j, e->cfg, s);
 	json_end(j);
 }
 
@@ -125,6 +141,7 @@ static void json_insn(struct json *j, const struct explainer *x,
 	json_end(j);
 	json_mispredicts(j, e, i);
 	json_data(j, e, i);
+	json_possible(j, e, i);
 	json_end(j);
 }
 
