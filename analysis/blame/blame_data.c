@@ -22,19 +22,23 @@
 #include "analysis/blame/blame_case.h"
 #include "analysis/math/interval.h"
 
-#define MEMORY_CYCLES 400.0 /* at worst, from the farthest memory */
-#define WALK_CYCLES   400.0 /* a page walk in which every level misses */
+#define MEMORY_CYCLES 400.0  /* from the farthest memory */
+#define WALK_CYCLES   400.0  /* a page walk in which every level misses */
+#define MOST_CYCLES   1000.0 /* either, while others want the memory, too */
 #define MAX_DEPTH     4  /* instructions between a load and the one that waits for it */
 #define MAX_LOADS     16 /* in one search */
 #define FARTHER       0.8 /* factor for a load one instruction farther away */
 
-/* What a miss in a level costs at most, beyond a hit. */
-static const double level_cycles[DATA_NR_LEVELS] = {
-	[DATA_L1] = 20,
-	[DATA_L2] = 60,
-	[DATA_L3] = MEMORY_CYCLES - 80,
-	[DATA_TLB1] = 10,
-	[DATA_TLB2] = WALK_CYCLES - 10,
+/* What a miss in a level costs beyond a hit: if nothing else wants the memory, at most.
+ */
+static const struct {
+	double alone, most;
+} level_cycles[DATA_NR_LEVELS] = {
+	[DATA_L1] = { 20, 20 },
+	[DATA_L2] = { 60, 60 },
+	[DATA_L3] = { MEMORY_CYCLES - 80, MOST_CYCLES - 80 },
+	[DATA_TLB1] = { 10, 10 },
+	[DATA_TLB2] = { WALK_CYCLES - 10, MOST_CYCLES - 10 },
 };
 
 /*
@@ -131,8 +135,8 @@ static void expect_misses(const struct blame_case *c, int insn, enum data_level 
 	high = waits.high * PARTIAL_CYCLES;
 
 	for (enum data_level l = first; d && l <= last; l++) {
-		cycles += d->miss[l].value * level_cycles[l];
-		high += d->miss[l].high * level_cycles[l];
+		cycles += d->miss[l].value * level_cycles[l].alone;
+		high += d->miss[l].high * level_cycles[l].most;
 	}
 	if (!d)
 		return;
@@ -143,7 +147,7 @@ static void expect_misses(const struct blame_case *c, int insn, enum data_level 
 static void accuse_tlb(struct blame_case *c, int insn, double weight, struct address a)
 {
 	double l = likelihood_of(a).tlb,
-	       most = crossings(a, ADDRESS_PAGE) * WALK_CYCLES;
+	       most = crossings(a, ADDRESS_PAGE) * MOST_CYCLES;
 
 	expect_misses(c, insn, DATA_TLB1, DATA_TLB2, &l, &most);
 	blame_accuse(c, BLAME_DTLB, insn, weight * l, most);
@@ -153,7 +157,7 @@ static void accuse_load(struct blame_case *c, int insn, double weight)
 {
 	const struct address a = blame_address_of(c->scene, insn);
 	const double share = crossings(a, ADDRESS_LINE);
-	double l = likelihood_of(a).cache, most = share * MEMORY_CYCLES;
+	double l = likelihood_of(a).cache, most = share * MOST_CYCLES;
 
 	if (a.walk == ADDRESS_FIXED && find_waits(c, insn).value < SOME_WAIT) {
 		blame_acquit(c, BLAME_DCACHE, "it always loads from the same address");

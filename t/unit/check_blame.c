@@ -650,8 +650,8 @@ START_TEST(addresses_of_windows_decide)
 		uint64_t partial; /* of 1000: they wait for a store */
 		bool accused, first;
 	} miss[] = {
-		{ 0, 0.001, 0.01, 0, false, false }, { 0.2, 0.3, 0.4, 0, true, true },
-		{ 0, 0.1, 1, 0, true, false },       { 0, 0, 0, 900, true, false },
+		{ 0, 0.001, 0.005, 0, false, false }, { 0.2, 0.3, 0.4, 0, true, true },
+		{ 0, 0.1, 1, 0, true, false },        { 0, 0, 0, 900, true, false },
 		{ 0, 0, 0, 1, false, false },
 	};
 	const int load = at_9800(0x1c);
@@ -679,7 +679,7 @@ START_TEST(addresses_of_windows_decide)
 		for (int k = 0; k < s->nr; k++)
 			ck_assert(s->culprit[k].reason != BLAME_DCACHE ||
 				  s->culprit[k].most <=
-					  (miss[i].partial ? 40 : 400 * miss[i].high));
+					  (miss[i].partial ? 40 : 1000 * miss[i].high));
 		ck_assert_int_eq(s->culprit[0].reason == BLAME_DCACHE &&
 					 s->culprit[0].insn == load,
 				 miss[i].first);
