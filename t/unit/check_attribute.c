@@ -559,6 +559,55 @@ START_TEST(a_run_counts_what_its_entries_count_one_by_one)
 }
 END_TEST
 
+/* An entry at each of three addresses, whose numbers of samples differ. */
+static struct batch make_three(struct cpi_entry e[3], const uint32_t number[3])
+{
+	for (uint64_t i = 0; i < 3; i++) {
+		e[i].word0 = cpi_entry_word0(CROWD_BASE + 4 * i, 0, 0);
+		e[i].word1 = cpi_entry_who(number[i], 0) | (i + 1) << CPI_COUNT_SHIFT;
+	}
+	return crowd_batch(e, 3);
+}
+
+START_TEST(samples_of_threads_are_those_of_their_processes)
+{
+	static const uint32_t tids[] = { 1001, 1002, 3 }, tgids[] = { 1, 2, 3 };
+	struct threadmap threads = { 0 };
+	struct cpi_entry entries[3];
+	struct tally *by_thread;
+	struct batch batch;
+	struct crowd c;
+
+	crowd_open(&c, 3, 9, unit_seed()); /* no two have an image in common there */
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(threadmap_fork(&threads, tids[i], tgids[i], "worker",
+						CROWD_NOW / 2),
+				 0);
+	batch = make_three(entries, tids);
+	c.a.threads = &threads;
+	attribute_batch(&c.a, &batch);
+	by_thread = c.a.tally;
+	c.a.tally = tally_new();
+	c.a.threads = NULL;
+	batch = make_three(entries, tgids);
+	attribute_batch(&c.a, &batch);
+	ck_assert(same_tallies(by_thread, c.a.tally));
+	ck_assert_uint_eq(tally_kept(by_thread), 6);
+	tally_free(by_thread);
+
+	/* Two threads had this number meanwhile. */
+	threadmap_exit(&threads, 1001, CROWD_NOW + 1);
+	ck_assert_int_eq(threadmap_fork(&threads, 1001, 2, "other", CROWD_NOW + 2), 0);
+	c.a.threads = &threads;
+	batch = make_three(entries, tids);
+	batch.nr = 1;
+	attribute_batch(&c.a, &batch);
+	ck_assert_uint_eq(c.a.tally->loss[0][SAMPLE_AMBIGUOUS], 1);
+	threadmap_fini(&threads);
+	crowd_close(&c);
+}
+END_TEST
+
 /* Samples of a run that are lost for a reason, and what its context then has. */
 static const struct {
 	enum loss loss;
@@ -665,6 +714,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("attribute");
 	TCase *tc = tcase_create("runs");
 
+	tcase_set_timeout(tc, 600); /* a busy machine */
 	tcase_add_loop_test(tc, what_was_seen_before_is_counted_without_an_allocation,
 			    0, 2);
 	tcase_add_test(tc,
@@ -678,6 +728,7 @@ static Suite *make_suite(void)
 			    sizeof(untold) / sizeof(untold[0]));
 	tcase_add_loop_test(tc, a_run_counts_what_its_entries_count_one_by_one, 0,
 			    NR(batches));
+	tcase_add_test(tc, samples_of_threads_are_those_of_their_processes);
 	tcase_add_loop_test(tc, records_are_kept_where_their_samples_are_counted, 0, 2);
 	suite_add_tcase(s, tc);
 	return s;

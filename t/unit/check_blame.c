@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/blame/blame_costs.h"
+#include "analysis/blame/blame_case.h"
 #include "analysis/blame/blame_path.h"
 #include "t/unit/cfg_make.h"
 
@@ -506,39 +507,67 @@ START_TEST(expected_mispredictions_cost_cycles)
 }
 END_TEST
 
+/* What is looked for: the writers of a register, or the stores to a place. */
+struct target {
+	unsigned int reg;
+	const struct insn_memory *memory; /* NULL: of the register */
+};
+
+static bool writes(const struct insn *insn, const struct target *t)
+{
+	const struct insn_memory *m = t->memory;
+
+	if (m)
+		return (insn->kind & (INSN_STORE | INSN_CALL)) == INSN_STORE &&
+		       insn->memory.base == m->base && insn->memory.index == m->index &&
+		       insn->memory.displacement == m->displacement;
+	return isa_has(&insn->writes, t->reg) ||
+	       (insn->kind & INSN_CALL && t->reg == ISA_GENERAL);
+}
+
 /* Without frequencies, and instruction by instruction. */
-static void search(const struct procedure *p, int insn, unsigned int reg, bool *found,
-		   bool *seen)
+static void search(const struct procedure *p, int insn, const struct target *target,
+		   bool *found, bool *seen)
 {
 	const struct cfg *cfg = p->cfg;
 	const int b = insn / INSNS;
 
 	if (insn % INSNS) {
-		const struct insn *at = &p->insn[insn - 1];
-
-		if (isa_has(&at->writes, reg) ||
-		    (at->kind & INSN_CALL && reg == ISA_GENERAL))
+		if (writes(&p->insn[insn - 1], target))
 			found[insn - 1] = true;
 		else
-			search(p, insn - 1, reg, found, seen);
+			search(p, insn - 1, target, found, seen);
 		return;
 	}
 	if (seen[b])
 		return;
 	seen[b] = true;
 	for (int e = 0; e < cfg->nr_edges; e++) {
-		const struct insn *last =
-			&p->insn[cfg->edge[e].from * INSNS + INSNS - 1];
-		const int at = (int)(last - p->insn);
+		const int at = cfg->edge[e].from * INSNS + INSNS - 1;
 
 		if (cfg->edge[e].to != b || p->edge[e] < 0.05 * p->block[b])
 			continue;
-		if (isa_has(&last->writes, reg) ||
-		    (last->kind & INSN_CALL && reg == ISA_GENERAL))
+		if (writes(&p->insn[at], target))
 			found[at] = true;
 		else
-			search(p, at, reg, found, seen);
+			search(p, at, target, found, seen);
 	}
+}
+
+static void check_found(const struct procedure *p, int insn,
+			const struct target *target, const struct blame_writers *w,
+			unsigned long long seed)
+{
+	bool found[MAX_INSNS] = { false }, seen[MAX_BLOCKS] = { false };
+	int nr = 0;
+
+	search(p, insn, target, found, seen);
+	for (int k = 0; k < p->cfg->nr_insns; k++)
+		nr += found[k];
+	for (int k = 0; k < w->nr; k++)
+		ck_assert_msg(found[w->insn[k]], "SEED=%#llx insn %d", seed, insn);
+	ck_assert_msg(w->nr == (nr < BLAME_MAX_WRITERS ? nr : BLAME_MAX_WRITERS),
+		      "SEED=%#llx insn %d", seed, insn);
 }
 
 START_TEST(writers_are_those_of_the_frequent_paths)
@@ -552,22 +581,51 @@ START_TEST(writers_are_those_of_the_frequent_paths)
 		make_random(&p, &state);
 		ck_assert_int_eq(blame_paths_init(&paths, p.cfg, &p.freq, &p.arena), 0);
 		for (int i = 0; i < p.cfg->nr_insns; i++) {
-			bool found[MAX_INSNS] = { false }, seen[MAX_BLOCKS] = { false };
-			const unsigned int reg = ISA_GENERAL + i % 4;
+			struct target target = { .reg = ISA_GENERAL + i % 4 };
 			struct blame_writers w;
-			int nr = 0;
 
-			blame_find_writers(&paths, i, reg, &w);
-			search(&p, i, reg, found, seen);
-			for (int k = 0; k < p.cfg->nr_insns; k++)
-				nr += found[k];
-			for (int k = 0; k < w.nr; k++)
-				ck_assert_msg(found[w.insn[k]], "SEED=%#llx insn %d",
-					      seed, i);
-			ck_assert_msg(w.nr == (nr < BLAME_MAX_WRITERS
-						       ? nr
-						       : BLAME_MAX_WRITERS),
-				      "SEED=%#llx insn %d", seed, i);
+			blame_find_writers(&paths, i, target.reg, &w);
+			check_found(&p, i, &target, &w, seed);
+			target.memory = &p.insn[i].memory;
+			blame_find_stores(&paths, i, &w);
+			check_found(&p, i, &target, &w, seed);
+		}
+		arena_fini(&p.arena);
+	}
+}
+END_TEST
+
+/* The code of all blocks that run at least as often as another one. */
+START_TEST(footprints_are_sums_over_blocks_that_run_as_often)
+{
+	for (int n = 0; n < PROCEDURES; n++) {
+		const unsigned long long seed = unit_seed() + (unsigned)n;
+		struct blame_footprints f;
+		uint64_t state = seed;
+		struct procedure p;
+		int nr = 0;
+
+		make_random(&p, &state);
+		ck_assert_int_eq(blame_footprints_init(&f, &p.in, &p.arena), 0);
+		for (int b = 0; b < p.cfg->exit; b++)
+			nr += p.block[b] > 0;
+		ck_assert_int_eq(f.nr, nr);
+		for (int i = 0; i < f.nr; i++) {
+			double bytes = 0;
+			bool calls = false;
+
+			for (int b = 0; b < p.cfg->exit; b++) {
+				if (!(p.block[b] >= f.runs[i]))
+					continue;
+				bytes += p.cfg->block[b].end - p.cfg->block[b].start;
+				for (int k = b * INSNS; k < (b + 1) * INSNS; k++)
+					calls |= p.insn[k].kind &
+						 (INSN_CALL | INSN_SYSCALL);
+			}
+			ck_assert_msg(f.bytes[i] == bytes && f.calls[i] == calls,
+				      "SEED=%#llx block %d", seed, i);
+			ck_assert_msg(!i || f.runs[i] < f.runs[i - 1],
+				      "SEED=%#llx block %d", seed, i);
 		}
 		arena_fini(&p.arena);
 	}
@@ -813,6 +871,7 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, figure_2_adds_up_as_figure_4_does);
 	tcase_add_test(tc, sums_tally);
 	tcase_add_test(tc, writers_are_those_of_the_frequent_paths);
+	tcase_add_test(tc, footprints_are_sums_over_blocks_that_run_as_often);
 	tcase_add_test(tc, deferred_samples_are_outside);
 	tcase_add_test(tc, events_acquit_what_did_not_happen);
 	tcase_add_test(tc, records_of_hardware_decide);
