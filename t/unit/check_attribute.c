@@ -350,12 +350,14 @@ START_TEST(what_is_not_read_yet_is_read_between_two_look_ups)
 }
 END_TEST
 
-/* Code that nobody names waits for the flush, and is lost by name there. */
+/* Code that nobody names waits for the flush, and is lost by name, in its context. */
 START_TEST(a_sample_that_is_put_off_is_counted_once)
 {
+	const struct tally_profile like = { .context = _i ? "comm=a\n" : "" };
 	struct attribution a = make_attribution();
 	const uint64_t pc = PAGE + 0x800; /* behind the function */
 
+	a.by = _i ? 1u << CONTEXT_COMM : 0;
 	map_made_code(&a);
 	add_all_kinds(&a, pc);
 	attribute_resolve(&a);
@@ -364,6 +366,7 @@ START_TEST(a_sample_that_is_put_off_is_counted_once)
 	ck_assert_uint_eq(a.tally->loss[0][SAMPLE_ANONYMOUS], 1);
 	ck_assert_uint_eq(tally_total(a.tally), 1);
 	ck_assert_uint_eq(a.stacks->kept, 1);
+	ck_assert_int_eq(find_profile(a.tally, &like) != NULL, _i);
 	remove_map();
 	free_attribution(&a);
 }
@@ -721,7 +724,7 @@ static Suite *make_suite(void)
 		       a_look_up_asks_nobody_and_its_image_is_known_before_the_flush);
 	tcase_add_loop_test(tc, what_is_not_read_yet_is_read_between_two_look_ups, 0,
 			    NR(lacking));
-	tcase_add_test(tc, a_sample_that_is_put_off_is_counted_once);
+	tcase_add_loop_test(tc, a_sample_that_is_put_off_is_counted_once, 0, 2);
 	tcase_add_test(tc, there_is_a_bound_to_what_is_put_off);
 	tcase_add_test(tc, code_is_read_between_the_two_looks_at_a_sample);
 	tcase_add_loop_test(tc, samples_of_no_image_are_in_their_context, 0,

@@ -905,7 +905,9 @@ START_TEST(children_inherit_cgroup_and_label_and_execs_keep_them)
 	ck_assert_uint_eq(p->cgroup_id, 77);
 	ck_assert_str_eq(p->label->text, "x");
 	ck_assert_uint_eq(p->parent, 1);
+	ck_assert(p->by_exec);
 	procmap_fork(pm, 3, 2, 50);
+	ck_assert(!procmap_find(pm, 3, 0, 60)->by_exec);
 	ck_assert_uint_eq(procmap_find(pm, 3, 0, 60)->parent, 2);
 	procmap_set_label(pm, 2, "y");
 	ck_assert_str_eq(p->label->text, "y");
