@@ -74,12 +74,18 @@ build_programs()
 # the sources, so it gets a copy.
 build_module()
 {
-	module= nmi_module=
+	module= nmi_module= no_module='there is no kmod/'
 	[ -e "$srcdir/kmod/Kbuild" ] || return 0
+	no_module='the archive has no headers of this kernel'
+	[ -e "$kernel/usr/src/linux-headers-$release" ] || return 0
 	# Older kernels name a compiler that there may not be any more.
 	cc=$(sed -n 's/^CC = .*[$](CROSS_COMPILE)//p' \
 		"$kernel/usr/src/linux-headers-$release/.kernelvariables")
+	no_module="it is built by ${cc:-gcc}, which is not installed"
 	command -v "$triplet-${cc:-gcc}" >/dev/null || return 0
+	no_module="the kernel's build programs do not run on this machine"
+	kbuild_runs || return 0
+	no_module=
 	mkdir -p "$work/module-$release"
 	cp -Rpu "$srcdir/kmod" "$srcdir/abi" "$work/module-$release"
 	build_ko kmod
@@ -88,6 +94,13 @@ build_module()
 	cp -Rpu "$here/nmi" "$work/module-$release"
 	build_ko nmi
 	nmi_module=$work/module-$release/nmi/cpi_nmi.ko
+}
+
+# kbuild_runs: those of a newer release may need a newer C library.
+kbuild_runs()
+{
+	modpost=$(find "$kernel/usr/lib" "$kernel/usr/src" -name modpost | head -n 1)
+	[ -n "$modpost" ] && ! "$modpost" --help 2>&1 | grep -q 'not found'
 }
 
 # build_ko FOLDER: where sparse is installed it looks at what is compiled. Neither may
@@ -174,6 +187,7 @@ build_initramfs()
 	done
 	# shellcheck disable=SC2086 # a list of words
 	[ -z "$module" ] || cp $module $nmi_module "$root"
+	[ -n "$module" ] || echo "$no_module" >"$root/cpi/no_module"
 	# shellcheck disable=SC2046 # a list of words
 	add_modules virtio_pci virtio_blk $(sed -n 's/^# modules: *//p' "$here"/cases/*.sh)
 	pack "$root" >"$work/initramfs"

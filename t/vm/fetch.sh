@@ -29,7 +29,7 @@ suite_of()
 }
 
 # fetch_sources SUITE: the mirrors are the host's; backports are one suite more of the
-# first, but for older releases.
+# first, but for other releases, where they are a suite of their own.
 fetch_sources()
 {
 	apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' |
@@ -37,7 +37,9 @@ fetch_sources()
 		$2 == c { line[$1 " " suite] }
 		$2 == c && suite == c { line[$1 " " c "-backports"] }
 		$2 == c "-updates" && suite == c { line[$1 " " $2] }
-		$2 == c "-security" { line[$1 " " suite "-security"] }
+		$2 == c "-security" && suite !~ /^sid$|-backports/ {
+			line[$1 " " suite "-security"]
+		}
 		END {
 			for (l in line)
 				print "deb [signed-by=" key "] " l " main"
@@ -100,6 +102,9 @@ fetch_release()
 {
 	case $1 in
 	latest) newest . ;;
+	*-"$deb_arch" | *-rt-"$deb_arch" | *-"$deb_arch"-*)
+		[ -z "$(vm_apt apt-cache show "linux-image-$1" 2>/dev/null)" ] || echo "$1"
+		;;
 	'' | backports)
 		vm_apt apt-cache ${1:+-t "$codename-$1"} depends "linux-image-cloud-$deb_arch" |
 			sed -n 's/.*Depends: linux-image-//p' | head -n 1
@@ -158,25 +163,42 @@ unpack_vmlinux()
 	[ "$(head -c 4 "$2" | tail -c 3)" = ELF ] || bail "$1: no vmlinux inside"
 }
 
-# fetch_kernel RELEASE: sets $kernel, where its files are.
+# fetch_kernel RELEASE: sets $kernel, where its files are. The archive keeps some kernels
+# without their headers.
 fetch_kernel()
 {
 	kernel=$cache/$1
 	[ ! -d "$kernel" ] || return 0
 	note "fetching Linux $1"
-	headers=linux-headers-$1
+	image=linux-image-$1 headers=linux-headers-$1
+	common=$(depends "$headers" 'linux-headers-[^ ]*-common')
+	# shellcheck disable=SC2046 # lists of words
+	set -- "$1" "$image" $(depends "$image" 'linux-binary-[^ ]*') \
+		$(depends "$image" 'linux-modules-[^ ]*')
 	# kbuild's programs run here, not in the guest.
-	unpack "$kernel" "linux-image-$1" "$headers" \
-		"$(depends "$headers" 'linux-headers-[^ ]*-common')" \
+	[ -z "$common" ] || set -- "$@" "$headers" "$common" \
 		"$(depends "$headers" 'linux-kbuild-[^ ]*'):$host_deb_arch"
-	src=$kernel.new/usr/src
-	common=$(cd "$src" && echo linux-headers-*-common)
-	echo "include \$(dir \$(lastword \$(MAKEFILE_LIST)))../$common/Makefile" \
-		>"$src/$headers/Makefile"
+	release=$1
+	shift
+	unpack "$kernel" "$@"
+	place_files "$kernel.new" "$release"
+	[ -z "$common" ] ||
+		echo "include \$(dir \$(lastword \$(MAKEFILE_LIST)))../$common/Makefile" \
+			>"$kernel.new/usr/src/$headers/Makefile"
 	relative_links "$kernel.new"
-	[ "$arch" != x86_64 ] ||
-		unpack_vmlinux "$kernel.new/boot/vmlinuz-$1" "$kernel.new/boot/vmlinux-$1"
+	[ "$arch" != x86_64 ] || unpack_vmlinux "$kernel.new/boot/vmlinuz-$release" \
+		"$kernel.new/boot/vmlinux-$release"
 	mv "$kernel.new" "$kernel"
+}
+
+# place_files ROOT RELEASE: newer packages have the image and the modules below /usr.
+place_files()
+{
+	mkdir -p "$1/boot"
+	[ -e "$1/lib" ] || ln -s usr/lib "$1/lib"
+	[ -e "$1/boot/vmlinuz-$2" ] ||
+		cp "$1/lib/modules/$2/vmlinuz" "$1/boot/vmlinuz-$2" 2>/dev/null ||
+		bail "linux-image-$2: no vmlinuz inside"
 }
 
 # relative_links ROOT: absolute links would lead out of it.
