@@ -45,8 +45,12 @@ static int set_name(void *member, const char *text)
 static int set_every(void *member, const char *text)
 {
 	uint64_t *ns = member;
-	int err = time_parse_duration(text, ns);
+	int err;
 
+	*ns = 0; /* auto: complete() chooses */
+	if (!strcmp(text, "auto"))
+		return 0;
+	err = time_parse_duration(text, ns);
 	return err || *ns < NSEC_PER_SEC ? -EINVAL : 0;
 }
 
@@ -106,7 +110,7 @@ static const struct service_option records[] = {
 	{ "release", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "of its software, until a mark says another one", AT(origin.release) },
 	{ "sums", 0, "TIME", NULL, SERVICE_RELOADS, set_sums, "add up the epochs of this time (1m to 24h), and ship only samples by address", AT(how.sums_ns) },
 	{ "thin", 0, "N", "1", SERVICE_RELOADS, set_thin, "with --sums: ship one of N samples, chosen at random", AT(how.one_in) },
-	{ "every", 0, "TIME", NULL, SERVICE_RELOADS, set_every, "look for complete epochs at this interval (default: 1m, or a sixth of --sums)", AT(every_ns) },
+	{ "every", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_every, "look for complete epochs at this interval; auto: 1m, or a sixth of --sums", AT(every_ns) },
 	{ "rate", 0, "SIZE", "1M", SERVICE_RELOADS, set_rate, "send at most this many bytes a second", AT(rate) },
 	{ "budget", 0, "PERCENT", "1", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship", AT(budget) },
 	{ "metrics-file", 0, "FILE", NULL, 0, service_set_text, "write metrics for Prometheus to FILE", AT(metrics) },

@@ -130,7 +130,7 @@ reload()
 	kill -HUP "$ship_pid"
 	heard 'RELOADING=1*' && heard READY=1
 }
-is "$(in_force every)" '1m,default' 'cpi config shows a default'
+is "$(in_force every)" 'auto,default' 'cpi config shows a default'
 is "$(in_force store)" "clickhouse://127.0.0.1:$1/cpi,ship.conf:2" 'cpi config shows a value of the file'
 reload <<.
 every = 7m

@@ -186,11 +186,22 @@ static int set_stacks_copy(void *options, const char *text)
 	return -EINVAL;
 }
 
+static void set_windows_auto(struct session_windows_config *w)
+{
+	w->hz = SESSION_WINDOWS_HZ;
+	w->by_budget = true;
+	w->after_ns = WINDOWS_AFTER_NS;
+}
+
 /* A rate that is asked for begins at once, and stays. */
 static int set_windows(void *options, const char *text)
 {
 	struct options *o = options;
 
+	if (!strcmp(text, "auto")) {
+		set_windows_auto(&o->session.windows);
+		return 0;
+	}
 	o->session.windows.after_ns = 0;
 	o->session.windows.by_budget = false;
 	return parse_rate_or_off(o, text, SESSION_WINDOWS_MAX_HZ,
@@ -337,7 +348,7 @@ static const struct service_option records[] = {
 	{ "stacks", 0, "fp|dwarf|off", "off", 0, set_stacks, "call stacks by frame pointers or unwind tables", 0 },
 	{ "stacks-freq", 0, "HZ", NULL, 0, set_stacks_freq, "call stacks per second and CPU (fp: 49, dwarf: 19)", 0 },
 	{ "stacks-copy", 0, "SIZE", "60K", 0, set_stacks_copy, "with dwarf: copied of each stack", 0 },
-	{ "windows", 0, "HZ|off", "50", 0, set_windows, "windows per second and CPU", 0 },
+	{ "windows", 0, "HZ|auto|off", "auto", 0, set_windows, "windows per second and CPU", 0 },
 	{ "windows-exclude", 0, "WHOM", NULL, SERVICE_LIST, add_windows_exclude, "none of comm=GLOB, label=GLOB, or cgroup=PATH", 0 },
 	{ "windows-memory", 0, "SIZE", "24M", 0, set_windows_memory, "for windows' code and tables", 0 },
 	{ "values", 0, NULL, "no", 0, service_set_flag, "with windows: keep frequent values of operands", offsetof(struct options, session.windows.with_values) },
@@ -397,9 +408,7 @@ void options_init(struct options *o)
 	memset(o, 0, sizeof(*o));
 	o->session = session_config_default();
 	o->session.ticks = true;
-	o->session.windows.hz = SESSION_WINDOWS_HZ;
-	o->session.windows.by_budget = true;
-	o->session.windows.after_ns = WINDOWS_AFTER_NS;
+	set_windows_auto(&o->session.windows);
 	o->session.windows.is_patient = true;
 	o->socket = CPI_CONTROL_SOCKET;
 	err = retain_parse(RETAIN_DEFAULT, &o->session.retain, &o->why);
