@@ -3,12 +3,7 @@
 # A store on a cluster of two shards and two replicas: servers are killed, and nothing is
 # lost, nothing is there twice, and all answers are those of one server.
 . "$srcdir/t/tap.sh"
-. "$srcdir/t/clickhouse.sh"
 . "$srcdir/t/cluster.sh"
-PATH="$builddir/ship:$PATH"
-need python3 sqlite3 curl
-missing=$(cluster_lacks)
-[ -z "$missing" ] || skip_all "$missing"
 need_record
 
 plan 58

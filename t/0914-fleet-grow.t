@@ -3,12 +3,7 @@
 # A shard is added to the cluster of a store while machines send: nothing is lost, nothing is
 # there twice, and all answers are those of one server.
 . "$srcdir/t/tap.sh"
-. "$srcdir/t/clickhouse.sh"
 . "$srcdir/t/cluster.sh"
-PATH="$builddir/ship:$PATH"
-need python3 sqlite3 curl
-missing=$(cluster_lacks)
-[ -z "$missing" ] || skip_all "$missing"
 
 plan 35
 

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # While a shard of a store's cluster refuses inserts, cpi fleet roll adds nothing up twice.
 . "$srcdir/t/tap.sh"
-. "$srcdir/t/clickhouse.sh"
 . "$srcdir/t/cluster.sh"
-PATH="$builddir/ship:$PATH"
-need python3 sqlite3 curl
-missing=$(cluster_lacks)
-[ -z "$missing" ] || skip_all "$missing"
 
 plan 6
 

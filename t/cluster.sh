@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cluster.sh - a ClickHouse cluster on the loopback: . "$srcdir/t/cluster.sh" after clickhouse.sh
+# cluster.sh - a ClickHouse cluster on the loopback: . "$srcdir/t/cluster.sh" after tap.sh
+#
+# Skips the script if a cluster is not possible here.
 #
 # Shards with two replicas each, of Debian's clickhouse-server, and Debian's zookeeper: two, and
 # those of $cluster_later, which a test starts later. Server 12 is the second replica of the first
 # shard. Caches are small.
 
+. "$srcdir/t/clickhouse.sh"
+PATH="$builddir/ship:$PATH"
 zookeeper_jars=/usr/share/java/zookeeper.jar
 for cluster_jar in zookeeper-jute slf4j-api slf4j-nop netty-all metrics-core snappy-java commons-io; do
 	zookeeper_jars=$zookeeper_jars:/usr/share/java/$cluster_jar.jar
@@ -13,18 +17,10 @@ cluster_servers='11 12 21 22'
 cluster_later=
 cluster_shards='1 2'
 
-# cluster_lacks: prints what is missing for a cluster.
-cluster_lacks()
-{
-	cluster_missing=$(store_lacks old)
-	if [ -n "$cluster_missing" ]; then
-		echo "$cluster_missing"
-	elif ! command -v java >/dev/null; then
-		echo 'java is missing'
-	elif [ ! -e /usr/share/java/zookeeper.jar ]; then
-		echo 'zookeeper is missing'
-	fi
-}
+need python3 sqlite3 curl java
+cluster_missing=$(store_lacks old)
+[ -z "$cluster_missing" ] || skip_all "$cluster_missing"
+[ -e /usr/share/java/zookeeper.jar ] || skip_all 'zookeeper is missing'
 
 # cluster_port SERVER KIND: its port: 1 HTTP, 2 TCP, 3 between servers
 cluster_port()
