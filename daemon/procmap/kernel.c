@@ -571,7 +571,7 @@ bool kernel_note_miss(struct kernel *k, uint64_t now_ns)
 {
 	uint64_t wait = k->changed ? RELOAD_CHANGED_INTERVAL_NS : RELOAD_INTERVAL_NS;
 
-	if (k->first && now_ns >= k->read_ns + wait)
+	if (k->first && (!k->read_ns || now_ns >= k->read_ns + wait))
 		k->missed = true;
 	return k->missed;
 }

@@ -57,9 +57,9 @@ uint64_t kernel_address_of(const struct kernel *k, const char *name);
 
 /*
  * Notes that a look-up found nothing, which may be due to a module that was loaded
- * later. Returns whether kernel_read_noted() will read kallsyms again: at most once in
- * ten seconds, by now_ns; after kernel_text_changed() at most once a second. Reading
- * makes all symbols that were found before invalid.
+ * later. Returns whether kernel_read_noted() will read kallsyms again: the first time
+ * at once, then at most once in ten seconds, by now_ns; after kernel_text_changed() at
+ * most once a second. Reading makes all symbols that were found before invalid.
  */
 bool kernel_note_miss(struct kernel *k, uint64_t now_ns);
 void kernel_read_noted(struct kernel *k);
