@@ -52,6 +52,7 @@ struct source {
 	uint64_t time;                          /* ... and its time */
 	uint64_t lost_told;                     /* lost records by the LOST records */
 	uint64_t lost_noted; /* lost records that nr_lost has counted */
+	bool may_have_lost;  /* the ring was half full since the last reading */
 	uint64_t enabled_ns; /* the event's enabled time ... */
 	uint64_t looked_ns;  /* ... at this time */
 	bool stopped;        /* the event was not enabled in between */
@@ -228,6 +229,7 @@ static int source_open(struct sideband *sb, int cpu)
 	s->fd = fd;
 	open_cgroups(sb, s, fd, cpu);
 	s->lost_told = s->lost_noted = 0;
+	s->may_have_lost = false;
 	s->enabled_ns = 0;
 	s->looked_ns = time_mono_ns();
 	s->stopped = false;
@@ -464,7 +466,7 @@ static void dequeue(struct sideband *sb)
 	if (sb->nr_queued)
 		sift_down(sb, 0);
 	if (!sb->nr_queued || sb->queue[0] != s)
-		ring_release(&s->ring);
+		s->may_have_lost |= ring_release(&s->ring);
 }
 
 struct record_task {
@@ -648,8 +650,12 @@ bool sideband_read(struct sideband *sb)
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		struct source *s = &sb->source[cpu];
 
-		if (s->fd >= 0 && ring_release(&s->ring))
+		if (s->fd < 0)
+			continue;
+		s->may_have_lost |= ring_release(&s->ring);
+		if (s->may_have_lost)
 			read_event(sb, s);
+		s->may_have_lost = false;
 	}
 	return sb->nr_lost != sb->nr_mended || sb->missed;
 }

@@ -143,7 +143,7 @@ t_unit_check_windows_LDADD = $(DB_UNIT_LDADD)
 # The daemon's collection.
 COLLECT_UNIT = t/unit/check_accounts t/unit/check_attribute t/unit/check_attribute_stack t/unit/check_collect t/unit/check_jit \
 	t/unit/check_jitmap t/unit/check_jittables t/unit/check_procmap \
-	t/unit/check_sampler t/unit/check_threadmap
+	t/unit/check_sampler t/unit/check_sideband t/unit/check_threadmap
 check_PROGRAMS += $(COLLECT_UNIT)
 QUICK_TESTS += $(COLLECT_UNIT)
 COLLECT_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) \
@@ -168,6 +168,9 @@ t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
 t_unit_check_sampler_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_sampler_LDADD = $(COLLECT_LDADD)
+t_unit_check_sideband_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_sideband_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=perfev_open,--wrap=time_mono_ns,--wrap=read
+t_unit_check_sideband_LDADD = $(COLLECT_LDADD)
 t_unit_check_threadmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_threadmap_LDADD = $(COLLECT_LDADD)
 # What the loader hook says.
