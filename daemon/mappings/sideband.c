@@ -42,6 +42,13 @@
 /* the least time between two looks at whether an event has stopped */
 #define LOOK_INTERVAL_NS (100 * NSEC_PER_MSEC)
 #define STOPPED_NS       (500 * NSEC_PER_MSEC)
+#define LEAST_RATE       0.875 /* of enabled time, by our clock */
+
+/* A look at an event. A look is slow if the event's CPU does not answer at once. */
+struct look {
+	uint64_t enabled_ns;       /* the event's enabled time ... */
+	uint64_t begin_ns, end_ns; /* ... at a moment between these */
+};
 
 struct source {
 	struct perfthreads threads; /* the other threads of the target */
@@ -53,9 +60,9 @@ struct source {
 	uint64_t lost_told;                     /* lost records by the LOST records */
 	uint64_t lost_noted; /* lost records that nr_lost has counted */
 	bool may_have_lost;  /* the ring was half full since the last reading */
-	uint64_t enabled_ns; /* the event's enabled time ... */
-	uint64_t looked_ns;  /* ... at this time */
-	bool stopped;        /* the event was not enabled in between */
+	struct look look;    /* the last one ... */
+	struct look now;     /* ... and the one that is compared with it */
+	bool stopped;        /* the event had stopped before the last look */
 };
 
 struct sideband {
@@ -220,6 +227,7 @@ static int open_ring(struct sideband *sb, struct source *s, int cpu, size_t size
 static int source_open(struct sideband *sb, int cpu)
 {
 	struct source *s = &sb->source[cpu];
+	const uint64_t begin_ns = time_mono_ns();
 	int fd = open_ring(sb, s, cpu, ring_size(sb));
 
 	if (fd < 0)
@@ -230,8 +238,7 @@ static int source_open(struct sideband *sb, int cpu)
 	open_cgroups(sb, s, fd, cpu);
 	s->lost_told = s->lost_noted = 0;
 	s->may_have_lost = false;
-	s->enabled_ns = 0;
-	s->looked_ns = time_mono_ns();
+	s->look = (struct look){ 0, begin_ns, time_mono_ns() };
 	s->stopped = false;
 	return 0;
 }
@@ -354,35 +361,72 @@ static uint64_t read_event(struct sideband *sb, struct source *s)
 	return count[1];
 }
 
-/*
- * Notices an event that has stopped. When a CPU goes offline, its events stop, and they
- * do not start again when the CPU comes back. An event of a process runs only while
- * that process does, so it is not judged. An event has stopped if it was not enabled
- * for an eighth of the time since the last look, or for STOPPED_NS. The time between
- * two looks is measured from the end of one to the beginning of the next, so it is
- * never too long, however slow a look is. Within a minute the two clocks differ by 30
- * ms at most.
- */
-static void look_at_event(struct sideband *sb, struct source *s)
+static struct look look_at(struct sideband *sb, struct source *s)
 {
-	const uint64_t now = time_mono_ns();
-	uint64_t enabled_ns, since_ns, missing_ns;
+	struct look l = { .begin_ns = time_mono_ns() };
 
-	if (now < s->looked_ns + LOOK_INTERVAL_NS)
-		return;
-	since_ns = now - s->looked_ns;
-	missing_ns = since_ns / 8 < STOPPED_NS ? since_ns / 8 : STOPPED_NS;
-	enabled_ns = read_event(sb, s);
-	s->stopped = enabled_ns < s->enabled_ns + since_ns - missing_ns;
-	s->enabled_ns = enabled_ns;
-	s->looked_ns = time_mono_ns();
+	l.enabled_ns = read_event(sb, s);
+	l.end_ns = time_mono_ns();
+	return l;
 }
 
+/* How fast enabled time passed between two looks, by this process's clock, at least. */
+static double rate_between(const struct look *from, const struct look *to)
+{
+	return to->enabled_ns <= from->enabled_ns
+		       ? 0
+		       : (double)(to->enabled_ns - from->enabled_ns) /
+				 (double)(to->end_ns - from->begin_ns);
+}
+
+/*
+ * Returns whether an event has stopped between two looks: it was not enabled for an
+ * eighth of the time, or for STOPPED_NS. The time is the least that can have passed,
+ * however slow a look is.
+ */
+static bool has_stopped(const struct look *from, const struct look *to, double rate)
+{
+	const double ns = (double)(to->begin_ns - from->end_ns) * rate;
+	const double missing_ns = ns / 8 < STOPPED_NS ? ns / 8 : STOPPED_NS;
+
+	return (double)to->enabled_ns < (double)from->enabled_ns + ns - missing_ns;
+}
+
+/*
+ * Notices events that have stopped. When a CPU goes offline, its events stop, and they
+ * do not start again when the CPU comes back. An event of a process runs only while
+ * that process does, so it is not judged.
+ *
+ * Our clock is adjusted to wall-clock time, and the clock of enabled time is not. So
+ * the fastest event tells how fast enabled time passes. The kernel makes our clock at
+ * most 11 % faster, so a rate below LEAST_RATE means that all events have stopped. A
+ * rate above 1 may be an error of one CPU's clock, so it counts as 1.
+ */
 void sideband_look_at_events(struct sideband *sb)
 {
-	for (int cpu = 0; cpu < sb->nr_sources && sb->cfg.target.pid < 0; cpu++) {
-		if (sb->source[cpu].fd >= 0)
-			look_at_event(sb, &sb->source[cpu]);
+	double rate = LEAST_RATE;
+
+	if (sb->cfg.target.pid >= 0)
+		return;
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		struct source *s = &sb->source[cpu];
+
+		s->now = s->look;
+		if (s->fd < 0 || time_mono_ns() < s->look.end_ns + LOOK_INTERVAL_NS)
+			continue;
+		s->now = look_at(sb, s);
+		if (rate_between(&s->look, &s->now) > rate)
+			rate = rate_between(&s->look, &s->now);
+	}
+	if (rate > 1)
+		rate = 1;
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		struct source *s = &sb->source[cpu];
+
+		if (s->now.end_ns == s->look.end_ns)
+			continue;
+		s->stopped = has_stopped(&s->look, &s->now, rate);
+		s->look = s->now;
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * check_sideband.c - rings of mapping events that overrun
+ * check_sideband.c - rings of mapping events that overrun, and events that stop
  *
  * The events are real ones, but of this process only, so that no privilege is needed. A
  * test may replace the clock and the counts of the events.
@@ -146,6 +146,72 @@ START_TEST(a_reading_notices_what_its_ring_has_lost)
 }
 END_TEST
 
+/*
+ * Of the time between two looks, by CLOCK_MONOTONIC, the part for which each event was
+ * enabled. A look may be slow.
+ */
+static const struct {
+	double seconds, enabled[NR_CPUS], slow[NR_CPUS];
+	bool stopped[NR_CPUS];
+} looks[] = {
+	{ 10, { 1, 1, 1 }, { 0 }, { 0 } },
+	{ 10, { 1, 0.5, 1 }, { 0 }, { 0, 1, 0 } },
+	{ 10, { 0.94, 1, 0 }, { 0 }, { 1, 0, 1 } },
+	{ 1, { 1, 0.9, 0.85 }, { 0 }, { 0, 0, 1 } },
+	{ 60, { 1, 1, 0.99 }, { 0 }, { 0, 0, 1 } },
+	/* the clock is adjusted */
+	{ 10, { 0.92, 0.92, 0.92 }, { 0 }, { 0 } },
+	{ 10, { 0.92, 0.92, 0.85 }, { 0 }, { 0, 0, 1 } },
+	{ 60, { 0.92, 0.92, 0.92 }, { 0 }, { 0 } },
+	{ 3600, { 0.9995, 0.9995, 0.9995 }, { 0 }, { 0 } },
+	{ 3600, { 1.08, 1.08, 1.08 }, { 0 }, { 0 } },
+	/* the clock of one CPU jumps */
+	{ 10, { 1, 50, 1 }, { 0 }, { 0 } },
+	/* CPUs went and came back one after another */
+	{ 10, { 0.2, 0.5, 0.7 }, { 0 }, { 1, 1, 1 } },
+	/* the event was read at the end of a long look */
+	{ 10, { 1, 1.4, 1.4 }, { 0, 4, 0 }, { 0 } },
+	{ 10, { 1, 1, 1.4 }, { 0, 4, 0 }, { 0 } }, /* or at its beginning */
+	{ 10, { 0.92, 1.288, 1.288 }, { 0, 4, 0 }, { 0 } },
+};
+
+/* Events that are opened on all CPUs here, because not all need to be online. */
+START_TEST(an_event_has_stopped_if_others_go_on)
+{
+	struct cpus cpus = { .online = { true, true, true },
+			     .nr = NR_CPUS,
+			     .highest = NR_CPUS - 1 };
+	const double ns = looks[_i].seconds * (double)NSEC_PER_SEC;
+	struct sideband *sb;
+
+	fake_ns = NSEC_PER_SEC;
+	sb = open_sideband(&cpus);
+	if (!sb)
+		return;
+	for (int round = 0; round < 2; round++) {
+		fake_ns += (uint64_t)ns;
+		for (int cpu = 0; cpu < NR_CPUS; cpu++) {
+			const double part = round ? looks[_i].enabled[cpu] : 1;
+
+			enabled_ns[cpu] += (uint64_t)(ns * part);
+			slow_ns[cpu] = round ? (uint64_t)(looks[_i].slow[cpu] *
+							  (double)NSEC_PER_SEC)
+					     : 0;
+		}
+		sideband_look_at_events(sb);
+		if (!round) {
+			sideband_leave_out_stopped(sb, &cpus);
+			ck_assert_int_eq(cpus.nr, NR_CPUS);
+		}
+	}
+	sideband_leave_out_stopped(sb, &cpus);
+	for (int cpu = 0; cpu < NR_CPUS; cpu++)
+		ck_assert_msg(cpus.online[cpu] == !looks[_i].stopped[cpu], "CPU %d",
+			      cpu);
+	sideband_close(sb);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("sideband");
@@ -154,6 +220,7 @@ static Suite *make_suite(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_reading_notices_what_its_ring_has_lost);
+	tcase_add_loop_test(tc, an_event_has_stopped_if_others_go_on, 0, NR(looks));
 	suite_add_tcase(s, tc);
 	return s;
 }
