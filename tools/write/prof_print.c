@@ -429,15 +429,18 @@ static void print_header(const struct prof *p)
 {
 	const double idle = p->idle[p->primary].weight;
 	const double all = p->busy[p->primary].weight + idle;
-	const bool is_all_time = prof_is_one_time(p) && !p->has_weights &&
-				 !p->req->select.image &&
-				 !select_asks_contexts(&p->req->select);
+	const bool is_combined = prof_is_one_time(p) && !p->has_weights;
+	const bool is_all =
+		!p->req->select.image && !select_asks_contexts(&p->req->select);
 
 	report_header_time(&p->sel, &p->ev,
 			   &(struct report_time){
 				   .idle_percent = all > 0 ? 100 * idle / all : 0,
 				   .idle_included = p->req->idle,
-				   .rows_ns = is_all_time ? all : 0,
+				   .rows_ns = is_combined && is_all ? all : 0,
+				   .event = is_combined && !is_all && p->evidence.both
+						    ? p->ev.event[0].name
+						    : NULL,
 			   });
 	if (p->has_weights || p->req->attribution)
 		time_source_print(&p->source, attribution_of(p));

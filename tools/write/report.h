@@ -21,6 +21,8 @@ struct report_time {
 	double idle_percent; /* of all; 0: none, or not known */
 	bool idle_included;  /* the rows' percentages are of all */
 	double rows_ns; /* time of the rows, if they are all of the selection; else 0 */
+	/* if rows also have time of other events: the one that the line has; or NULL */
+	const char *event;
 };
 
 /* The same of a report that knows its rows' time. */
