@@ -119,21 +119,20 @@ static struct interval find_waits(const struct blame_case *c, int insn)
 }
 
 /*
- * If windows saw the addresses, computes from the expected misses how likely they
- * are the cause, and the most cycles that they cost. Otherwise changes nothing.
+ * If windows saw the addresses, computes from the expected misses, and from the loads
+ * that wait for a store, how likely these are the cause, and the most cycles that they
+ * cost. Otherwise changes nothing. *most is a bound for misses alone at first.
  */
 static void expect_misses(const struct blame_case *c, int insn, enum data_level first,
 			  enum data_level last, double *likelihood, double *most)
 {
 	const struct data_insn *d = c->in->data ? c->in->data[insn] : NULL;
 	struct interval waits = { 0 };
-	double cycles, high;
+	double cycles, high = 0;
 
 	if (first == DATA_L1)
 		waits = find_waits(c, insn);
 	cycles = waits.value * PARTIAL_CYCLES;
-	high = waits.high * PARTIAL_CYCLES;
-
 	for (enum data_level l = first; d && l <= last; l++) {
 		cycles += d->miss[l].value * level_cycles[l].alone;
 		high += d->miss[l].high * level_cycles[l].most;
@@ -141,7 +140,7 @@ static void expect_misses(const struct blame_case *c, int insn, enum data_level 
 	if (!d)
 		return;
 	*likelihood = fmax(LEAST_LIKELY, MOST_LIKELY * fmin(cycles / c->cycles, 1));
-	*most = fmin(*most, high);
+	*most = fmin(*most, high) + waits.high * PARTIAL_CYCLES;
 }
 
 static void accuse_tlb(struct blame_case *c, int insn, double weight, struct address a)

@@ -422,7 +422,10 @@ static int alignment_of(uint32_t address)
 	return zeros < ACCESSES_ALIGNMENTS ? zeros : ACCESSES_ALIGNMENTS - 1;
 }
 
-/* If the last store to bytes of a load is in the window. */
+/*
+ * Counts a load if the last known store to some of its bytes is in the window. A later
+ * store of unknown address may have written them, too.
+ */
 static void add_forwarded(const struct window_state *w, size_t i)
 {
 	const struct access *a = &w->a[i];

@@ -317,6 +317,7 @@ UNIT_FREQ_LDADD = $(UNIT_ANALYSIS_LDADD) -lm
 t_unit_check_address_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_address_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_blame_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_blame_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=blame_find_address
 t_unit_check_blame_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_data_model_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_data_model_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) $(ZSTD_LIBS) -lm
