@@ -44,7 +44,8 @@ struct windowreplay {
 	struct replay_operand compared[2];
 	int nr_compared;
 	uint64_t caller; /* the address of the last call, ... */
-	uint32_t called; /* ... its number in the window; 0: there was none */
+	uint64_t back;   /* ... where it returns to, ... */
+	uint32_t called; /* ... its number in the window; 0: none, or it has returned */
 	struct arguments arguments; /* of it */
 	struct replay_operand operand[OPERANDS_MAX_WINDOW];
 	int nr;
@@ -273,6 +274,7 @@ static void note_copy(struct windowreplay *r, const struct cpi_window_op *o)
 	add(r, make(r, OPERAND_ALIGNMENT, 3, alignment(o->a), o->unknown_a & 1));
 }
 
+/* Unknown bytes are 0. */
 static struct arguments arguments_of(const struct windowreplay *r)
 {
 	struct arguments a;
@@ -282,7 +284,10 @@ static struct arguments arguments_of(const struct windowreplay *r)
 		const unsigned int reg = sizedcalls_register(i);
 
 		a.unknown[i] = r->state.unknown[reg];
-		a.value[i] = a.unknown[i] ? 0 : r->state.reg[reg];
+		for (int b = 0; b < 8; b++) {
+			if (!(a.unknown[i] >> b & 1))
+				a.value[i] |= r->state.reg[reg] & 0xffULL << 8 * b;
+		}
 	}
 	return a;
 }
@@ -329,8 +334,11 @@ static void note_call(struct windowreplay *r, const struct cpi_uop *u,
 
 	if (!direct && o->unknown_b)
 		return;
+	if (u->op == CPI_UOP_JMPI && o->b == r->back)
+		r->called = 0; /* AArch64's ret */
 	if (u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI) {
 		r->caller = pc;
+		r->back = pc + cpi_uop_length(u);
 		r->called = r->state.window.nr;
 		r->arguments = a;
 	}
@@ -378,6 +386,9 @@ static void note(struct windowreplay *r, const struct cpi_uop *u,
 	case CPI_UOP_CALL:
 	case CPI_UOP_CALLI:
 		note_call(r, u, o);
+		return;
+	case CPI_UOP_RET:
+		r->called = 0;
 		return;
 	case CPI_UOP_JCC:
 	case CPI_UOP_JZ:

@@ -313,6 +313,74 @@ START_TEST(sizes_that_are_passed_belong_to_the_call)
 }
 END_TEST
 
+/*
+ * The callee returns, by x86's or by AArch64's instruction. So the jump behind the call
+ * is a call itself.
+ */
+START_TEST(sizes_that_are_passed_after_a_return_belong_to_the_jump)
+{
+	static struct kernel k;
+	struct windowreplay *r = windowreplay_new();
+	uint64_t reg[MOST] = { CODE + 4 * FUNCTION };
+	const struct replay_operand *o;
+	struct cpi_uop *u;
+
+	memset(&k, 0, sizeof(k));
+	reg[sizedcalls_register(2)] = 40;
+	reg[CPI_REG_X86_RSP] = MEMORY + 16;
+	put_code(&k, "memcpy", FUNCTION);
+	u = put(&k, CPI_UOP_CALL, CPI_REG_NONE, CPI_REG_ZERO, CPI_REG_ZERO);
+	u->address = 0;
+	u->disp = 8;
+	put(&k, CPI_UOP_JMPI, CPI_REG_NONE, CPI_REG_ZERO, RAX);
+	put(&k, CPI_UOP_NOP, CPI_REG_NONE, CPI_REG_ZERO, CPI_REG_ZERO);
+	u = put(&k, _i ? CPI_UOP_JMPI : CPI_UOP_RET, CPI_REG_NONE, CPI_REG_ZERO, 5);
+	if (!_i) {
+		u->address = CPI_REG_X86_RSP | CPI_REG_ZERO << 6 | 3u << 14;
+		u->flags |= CPI_UOP_SRC_MEM;
+	}
+	reg[5] = k.memory[1] = CODE + 4;
+	while (k.nr <= FUNCTION)
+		put(&k, CPI_UOP_NOP, CPI_REG_NONE, CPI_REG_ZERO, CPI_REG_ZERO);
+	take(&k, reg);
+	ck_assert_int_eq(replay(r, &k, &o), 3);
+	ck_assert_int_eq(o[0].kind, OPERAND_SIZE);
+	ck_assert_int_eq(o[0].value, 40);
+	ck_assert_uint_eq(o[0].at, CODE + 4);
+	windowreplay_free(r);
+}
+END_TEST
+
+/* A pointer of which only the lowest byte is known, as after "mov dil, bpl". */
+START_TEST(the_lowest_byte_of_a_pointer_has_its_alignment)
+{
+	static struct kernel k;
+	struct windowreplay *r = windowreplay_new();
+	uint64_t reg[MOST] = { CODE + 4 * FUNCTION };
+	const struct replay_operand *o;
+	const int pointer = (int)sizedcalls_register(0);
+	struct cpi_uop *u;
+
+	memset(&k, 0, sizeof(k));
+	reg[5] = 0x18;
+	reg[sizedcalls_register(1)] = 0x1004;
+	put_code(&k, "memcpy", FUNCTION);
+	put(&k, CPI_UOP_OR, pointer, CPI_REG_ZERO, CPI_REG_UNKNOWN);
+	u = put(&k, CPI_UOP_OR, pointer, CPI_REG_ZERO, 5);
+	u->address &= (uint16_t) ~(3u << 14);
+	u->flags &= (uint16_t) ~(3u << CPI_UOP_SOURCE_SHIFT);
+	put(&k, CPI_UOP_JMPI, CPI_REG_NONE, CPI_REG_ZERO, RAX);
+	while (k.nr <= FUNCTION)
+		put(&k, CPI_UOP_NOP, CPI_REG_NONE, CPI_REG_ZERO, CPI_REG_ZERO);
+	take(&k, reg);
+	ck_assert_int_eq(replay(r, &k, &o), 3);
+	ck_assert_int_eq(o[1].kind, OPERAND_ALIGNMENT);
+	ck_assert(o[1].known);
+	ck_assert_int_eq(o[1].value, 8);
+	windowreplay_free(r);
+}
+END_TEST
+
 static bool has_key(const void *memory, size_t size)
 {
 	const uint64_t key = KEY;
@@ -356,6 +424,9 @@ static Suite *make_suite(void)
 	tcase_add_test(t, windows_with_another_number_of_loads_have_no_operands);
 	tcase_add_loop_test(t, sizes_that_are_passed_belong_to_the_call, 0,
 			    (int)NR(calls));
+	tcase_add_loop_test(t, sizes_that_are_passed_after_a_return_belong_to_the_jump,
+			    0, 2);
+	tcase_add_test(t, the_lowest_byte_of_a_pointer_has_its_alignment);
 	tcase_add_test(t, what_was_replayed_is_erased);
 	suite_add_tcase(s, t);
 	return s;
