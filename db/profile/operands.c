@@ -180,6 +180,12 @@ static int grow_values(struct operands_site *s)
 	return 0;
 }
 
+static void raise(uint64_t *most, uint64_t n)
+{
+	if (*most < n)
+		*most = n;
+}
+
 /* The most executions that a value of the table has. */
 static uint64_t most_of(const struct operands_value *v)
 {
@@ -263,13 +269,15 @@ int operands_add(struct operands *set, const struct operand *o, size_t nr)
 }
 
 /*
- * A value loses its executions at most once in each of both sets, so the most that one
- * has lost there is what any value may have lost.
+ * A value of `to` may be displaced, and come again from `from`. There it comes at most
+ * once, and then it may be left out, or be displaced again. So any value loses at most
+ * the most that one lost of `to`, and the most that one lost of `from`.
  */
 static int merge_values(struct operands *set, struct operands_site *to,
 			const struct operands_site *from)
 {
-	uint64_t lost = 0, left_out = 0;
+	bool came[OPERANDS_VALUES] = { false }; /* in this merge */
+	uint64_t lost_of_to = 0, lost_of_from = 0;
 
 	for (uint32_t i = 0; i < from->nr; i++) {
 		const struct operands_value *f = &from->value[i];
@@ -280,16 +288,18 @@ static int merge_values(struct operands *set, struct operands_site *to,
 			if (!v)
 				return -ENOMEM;
 			if (v->n > f->n) { /* it has the most frequent ones */
-				left_out = f->n > left_out ? f->n : left_out;
+				raise(&lost_of_from, f->n);
 				continue;
 			}
-			lost = most_of(v) > lost ? most_of(v) : lost;
+			raise(came[v - to->value] ? &lost_of_from : &lost_of_to,
+			      most_of(v));
+			came[v - to->value] = true;
 			*v = (struct operands_value){ .value = f->value };
 		}
 		v->n += f->n;
 		v->windows += f->windows;
 	}
-	to->missed += lost + left_out;
+	to->missed += lost_of_to + lost_of_from;
 	if (to->missed > to->known)
 		to->missed = to->known;
 	return 0;
@@ -408,12 +418,6 @@ static int by_value(const void *a, const void *b)
 	const struct operands_value *x = a, *y = b;
 
 	return (x->value > y->value) - (x->value < y->value);
-}
-
-static void raise(uint64_t *most, uint64_t n)
-{
-	if (*most < n)
-		*most = n;
 }
 
 /*

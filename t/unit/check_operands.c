@@ -140,6 +140,7 @@ END_TEST
 
 #define NR_SETS   3
 #define NR_VALUES 100
+#define NR_CLOSE  37 /* a prime, so that each step reaches all */
 
 /* Small values are more frequent. */
 static int64_t skewed(uint64_t *seed)
@@ -187,6 +188,44 @@ START_TEST(no_value_has_more_executions_than_its_bound)
 	operands_free(sum);
 	operands_free(set);
 	buf_fini(&bytes);
+}
+END_TEST
+
+/*
+ * Sets of about as many values as a table holds, nearly equally frequent and in any
+ * order: one may be displaced, come again, and be displaced again in the same merge.
+ */
+START_TEST(values_that_are_displaced_twice_are_within_the_bound)
+{
+	struct operands *set = operands_new(OPERANDS_MAX_SITES);
+	uint64_t n[NR_CLOSE] = { 0 }, seed = (uint64_t)_i + 1;
+	const struct operands_site *s;
+
+	for (int k = 0; k < NR_SETS; k++) {
+		struct operands *one = operands_new(OPERANDS_MAX_SITES);
+		const uint64_t first = unit_random(&seed) % NR_CLOSE;
+		const uint64_t step = 1 + unit_random(&seed) % (NR_CLOSE - 1);
+
+		for (uint64_t i = 0; i < OPERANDS_VALUES; i++) {
+			const int64_t value = (int64_t)((first + i * step) % NR_CLOSE);
+			const int nr = 4 + (int)(unit_random(&seed) % 4);
+
+			add(one, OPERAND_DIVISOR, value, nr, false);
+			n[value] += (uint64_t)nr;
+		}
+		ck_assert_uint_eq(only_site(one)->floor, 0);
+		ck_assert_int_eq(operands_merge(set, one, NULL, 0), 0);
+		operands_free(one);
+	}
+	s = only_site(set);
+	for (int value = 0; value < NR_CLOSE; value++) {
+		uint64_t listed = 0;
+
+		for (uint32_t i = 0; i < s->nr; i++)
+			listed += s->value[i].value == value ? s->value[i].n : 0;
+		ck_assert_uint_ge(listed + s->missed, n[value]);
+	}
+	operands_free(set);
 }
 END_TEST
 
@@ -406,6 +445,8 @@ static Suite *make_suite(void)
 			    (int)NR(values));
 	tcase_add_test(t, frequent_values_stay_among_many_others);
 	tcase_add_loop_test(t, no_value_has_more_executions_than_its_bound, 0, 100);
+	tcase_add_loop_test(t, values_that_are_displaced_twice_are_within_the_bound, 0,
+			    100);
 	tcase_add_test(t, operands_of_older_versions_have_no_bound);
 	tcase_add_test(t, merging_adds_up_and_then_decides);
 	tcase_add_loop_test(t, loads_that_are_stored_stay_when_sets_are_merged, 0,
