@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -78,6 +79,21 @@ void perfev_explain(int err, struct buf *out)
 	default:
 		buf_puts(out, err_str(err));
 	}
+}
+
+/* Without CAP_IPC_LOCK -EPERM means that the limit is reached, if there is one. */
+void perfev_explain_ring(int err, struct buf *out)
+{
+	struct rlimit limit = { 0 };
+
+	if (err == -EPERM &&
+	    (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur != RLIM_INFINITY))
+		buf_puts(out, "their buffers need more locked memory than is allowed: "
+			      "raise RLIMIT_MEMLOCK");
+	else if (err == -EPERM || err == -EACCES)
+		perfev_explain(err, out);
+	else
+		buf_puts(out, err_str(err));
 }
 
 int perfev_system_access(void)

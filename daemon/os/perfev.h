@@ -18,6 +18,12 @@ int perfev_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 void perfev_explain(int err, struct buf *out);
 
 /*
+ * The same of an event and its ring, where others were opened before: a ring is locked
+ * memory.
+ */
+void perfev_explain_ring(int err, struct buf *out);
+
+/*
  * Whether this process may sample all CPUs, in user and kernel mode: 0 or -errno.
  */
 int perfev_system_access(void);

@@ -20,9 +20,9 @@ int privileges_become(const char *user);
 /*
  * Drops permanently all capabilities except those that sampling still needs
  * (cpid(8), "PRIVILEGES"). Programs that this process executes cannot regain any.
- * First raises the limit of locked memory as far as the process may.
- * Does nothing if the process has no capabilities. The cause of a failure is
- * logged. Returns 0 or -errno.
+ * First raises the limit of locked memory as far as the process may; if it has no
+ * capabilities, it does nothing else. The cause of a failure is logged. Returns 0 or
+ * -errno.
  */
 int privileges_drop(void);
 

@@ -186,13 +186,7 @@ static void log_missing_cpus(int err)
 {
 	struct buf why = { 0 };
 
-	if (err == -EACCES)
-		perfev_explain(err, &why);
-	else if (err == -EPERM)
-		buf_puts(&why, "their buffers need more locked memory than is allowed: "
-			       "raise RLIMIT_MEMLOCK");
-	else
-		buf_puts(&why, err_str(err));
+	perfev_explain_ring(err, &why);
 	log_warn("session: not all CPUs are sampled: %s", buf_str(&why));
 	buf_fini(&why);
 }

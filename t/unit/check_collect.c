@@ -20,6 +20,7 @@
 #include "daemon/collect/event.h"
 #include "daemon/mappings/procscan.h"
 #include "daemon/os/cpus.h"
+#include "daemon/os/perfev.h"
 #include "daemon/os/procroot.h"
 #include "daemon/procmap/kernel.h"
 #include "decode/elfid.h"
@@ -265,6 +266,31 @@ START_TEST(kernel_symbols_of_aarch64_are_read)
 	ck_assert_str_eq(s.name, "_stext");
 	kernel_close(k);
 	images_free(im);
+}
+END_TEST
+
+/* If there is no limit, what else the kernel refused is explained. */
+START_TEST(a_refused_ring_is_explained_by_the_limit_that_it_reached)
+{
+	struct rlimit limit;
+	struct buf why = { 0 };
+
+	ck_assert_int_eq(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	limit.rlim_cur = 0;
+	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	perfev_explain_ring(-EPERM, &why);
+	ck_assert_ptr_nonnull(strstr(buf_str(&why), "RLIMIT_MEMLOCK"));
+	buf_reset(&why);
+	perfev_explain_ring(-EACCES, &why);
+	ck_assert_ptr_nonnull(strstr(buf_str(&why), "perf_event_paranoid"));
+	buf_reset(&why);
+	limit = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+	if (!setrlimit(RLIMIT_MEMLOCK, &limit)) { /* as root, or without a hard limit */
+		perfev_explain_ring(-EPERM, &why);
+		ck_assert_ptr_null(strstr(buf_str(&why), "RLIMIT_MEMLOCK"));
+		ck_assert_ptr_nonnull(strstr(buf_str(&why), "perf_event_paranoid"));
+	}
+	buf_fini(&why);
 }
 END_TEST
 
@@ -663,6 +689,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, kernel_symbols_of_aarch64_are_read);
 	tcase_add_test(tc, an_address_is_known_before_all_symbols_are_read);
 	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);
+	tcase_add_test(tc, a_refused_ring_is_explained_by_the_limit_that_it_reached);
 	tcase_add_test(tc, a_file_is_found_by_its_mapping);
 	tcase_add_test(tc, a_programs_identity_is_read);
 	tcase_add_loop_test(tc, build_ids_are_found_in_notes, 0, NR(notes));

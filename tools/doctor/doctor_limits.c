@@ -43,9 +43,11 @@ static void check_paranoid(struct doctor *d)
 	else if (level > 2)
 		doctor_add(
 			d, "paranoid", DOCTOR_NOTE, what,
-			"Only CAP_SYS_ADMIN may open perf events; CAP_PERFMON is not "
-			"enough. cpid has it only if root starts it, and gives it up, "
-			"so it does not sample a CPU that comes online later. "
+			"On kernels of Debian, and maybe of other distributions, only "
+			"CAP_SYS_ADMIN may then open perf events; CAP_PERFMON is not "
+			"enough. There cpid has it only if root starts it, and gives "
+			"it "
+			"up, so it does not sample a CPU that comes online later, and "
 			"'cpi record' of other users does not work.",
 			"sysctl kernel.perf_event_paranoid=2");
 	else
