@@ -311,7 +311,7 @@ int session_change_rate(struct session *s, double hz)
 	int err, failed;
 
 	s->events.ops->source.stop(s->events.collector);
-	err = session_post(s);
+	err = session_end_streams(s);
 	if (!err) {
 		session_take_rate(s, hz);
 		log_info("session: %.0f samples/s per CPU from now on", s->events.hz);

@@ -244,9 +244,9 @@ bool session_cannot_store(const struct session *s)
 /*
  * Sweeps, and moves the tallies into the outbox. If storing fails and memory is full,
  * there are only losses. Then the tallies stay, because a flush with only losses for
- * each interval would take ever more memory.
+ * each interval would take ever more memory. *stay says whether they do.
  */
-int session_post(struct session *s)
+static int post(struct session *s, bool *stay)
 {
 	struct outbox_flush f = { .kernel = s->kernel,
 				  .text = s->kerneltext,
@@ -267,7 +267,8 @@ int session_post(struct session *s)
 		if (err)
 			return err;
 	}
-	if (s->storing.err && !f.tally->profiles.nr)
+	*stay = s->storing.err && !f.tally->profiles.nr;
+	if (*stay)
 		return 0;
 	if (s->capture && !s->mend.active)
 		capture_note(s->capture, f.tally, false);
@@ -283,6 +284,21 @@ int session_post(struct session *s)
 	session_bound_memory(s);
 	s->times.flush_from_ns = mono;
 	return 0;
+}
+
+int session_post(struct session *s)
+{
+	bool stay;
+
+	return post(s, &stay);
+}
+
+int session_end_streams(struct session *s)
+{
+	bool stay;
+	const int err = post(s, &stay);
+
+	return !err && stay ? s->storing.err : err;
 }
 
 int session_flush_due(struct session *s)

@@ -282,6 +282,13 @@ void session_sweep(struct session *s);
 int session_post(struct session *s);
 int session_store(struct session *s);
 
+/*
+ * session_post() before a sampling period changes. If nothing was posted because
+ * storing fails, returns the error of storing; then the period must stay, because later
+ * flushes describe what was counted with it.
+ */
+int session_end_streams(struct session *s);
+
 /* session_store(), repeated for up to max_ns while another process holds a lock. */
 int session_store_patiently(struct session *s, uint64_t max_ns);
 

@@ -187,7 +187,7 @@ static void change_rate(struct windows_sampler *w, double hz)
 	int err, failed;
 
 	source_windows.stop(w->sampler.source);
-	err = session_post(s);
+	err = session_end_streams(s);
 	if (!err) {
 		log_info("session: %.0f windows/s per CPU from now on", hz);
 		w->hz = hz;

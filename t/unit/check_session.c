@@ -372,6 +372,34 @@ static int nr_descriptors(void)
 	return nr;
 }
 
+/* Another process keeps the lock of the database. At this rate there are no samples. */
+START_TEST(the_rate_stays_if_counts_at_the_old_one_cannot_be_stored)
+{
+	int nr_refused = 0;
+	double before;
+
+	cfg.hz = SESSION_MIN_HZ;
+	begin();
+	session->storing.err = -EBUSY;
+	session->storing.is_said = true;
+	session->storing.retry_ns = UINT64_MAX;
+	for (int i = 0; i < 20; i++) {
+		int err;
+
+		before = session->events.hz;
+		err = session_set_rate(session, before + 1);
+		ck_assert(!err || err == -EBUSY);
+		ck_assert(session->events.hz == (err ? before : before + 1));
+		nr_refused += err != 0;
+	}
+	ck_assert_int_gt(nr_refused, 0);
+	session->storing.err = 0;
+	before = session->events.hz;
+	ck_assert_int_eq(session_set_rate(session, before + 1), 0);
+	ck_assert(session->events.hz == before + 1);
+}
+END_TEST
+
 /*
  * A CPU is listed as online a moment before the kernel opens events on it (ENODEV).
  * Here no descriptor is left instead.
@@ -419,6 +447,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_clock_that_is_absurd_is_counted_on);
 	tcase_add_test(tc, the_budget_is_checked_at_its_interval);
 	tcase_add_test(tc, nothing_is_lost_over_a_week);
+	tcase_add_test(tc, the_rate_stays_if_counts_at_the_old_one_cannot_be_stored);
 	tcase_add_test(tc, a_cpu_that_cannot_be_sampled_yet_is_tried_again);
 	suite_add_tcase(s, tc);
 	return s;
