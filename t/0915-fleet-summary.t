@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((4 + $(store_tests 23)))
+plan $((4 + $(store_tests 25)))
 
 bad 'status 2: .*--thin needs --sums' '--thin without --sums is refused' cpi-ship --once --thin 5 --store clickhouse://a/b
 bad 'status 2: .*--thin: "0" is no valid N' 'one in 0 samples is refused' cpi-ship --sums 1h --thin 0 --store clickhouse://a/b
@@ -49,7 +49,7 @@ of()
 	echo "(host, at, nr) IN (SELECT host, at, nr FROM epoch WHERE name = '$1')"
 }
 
-# one_engine NAME: 23 tests
+# one_engine NAME: 25 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
@@ -102,6 +102,24 @@ END
 	is "$(cpi fleet hosts --db "$url" --format json | python3 -c '
 import json, sys
 print({r["host"]: r["one_in"] for r in json.load(sys.stdin)["hosts"]})')" "{'all': 1, 'part': 5}" "$1: cpi fleet hosts, too"
+	# Samples of both machines: the squares of their errors add up.
+	cpi fleet top --db "$url" --epoch 2026-01-01.. --by image --format json >mixed.json
+	cpi fleet top --db "$url" --epoch 2026-01-01.. --by image --format json --host all >all.json
+	cpi fleet top --db "$url" --epoch 2026-01-01.. --by image --format json --host part >one.json
+	python3 - <<'END'
+import json, math
+mixed, whole, part = ({r["image"]: r for r in json.load(open(n))["rows"]} for n in ("mixed.json", "all.json", "one.json"))
+image = max(mixed, key=lambda name: mixed[name]["samples"])
+row, rows = mixed[image], (whole[image], part[image])
+assert row["samples"] == sum(r["samples"] for r in rows) >= 500, (row, rows)
+want = math.hypot(*(r["cpu_hours"] * r["error_percent"] for r in rows)) / row["cpu_hours"]
+assert abs(row["error_percent"] / want - 1) < 0.05, (row, rows, want)
+END
+	ok $? "$1: errors of samples of different weights"
+	is "$(python3 -c '
+import json
+print([json.load(open("mixed.json"))[k] for k in ("epochs", "epochs_of_sums", "epochs_thinned", "one_in")])')" '[4, 4, 2, 5]' \
+		"$1: sums of all samples do not count as parts"
 	for table in histogram edge stack window_set access_set rolled spread; do
 		store_sql "SELECT '$table' FROM $table WHERE $(of part) LIMIT 1"
 	done >others.out

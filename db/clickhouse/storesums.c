@@ -148,6 +148,7 @@ static int note_scope(void *ctx, const struct rowbinary_cell *cells)
 	s->lost = cells[5].n;
 	s->nr_sums = cells[6].n;
 	s->one_in = cells[7].n;
+	s->nr_thinned = cells[8].n;
 	return 0;
 }
 
@@ -159,10 +160,10 @@ static int find_epochs(struct asking *a)
 	buf_printf(&sql,
 		   "SELECT uniqExact(name), count(), min(from_ns), max(to_ns),"
 		   " sum(received), sum(lost), countIf(one_in > 0),"
-		   " toUInt64(max(one_in))%s FORMAT RowBinary",
+		   " toUInt64(max(one_in)), countIf(one_in > 1)%s FORMAT RowBinary",
 		   buf_str(&a->epochs));
 	if (!err)
-		err = ch_store_query_buf(a->store, &sql, "88888888", 4096, note_scope,
+		err = ch_store_query_buf(a->store, &sql, "888888888", 4096, note_scope,
 					 a->scope);
 	buf_fini(&sql);
 	if (!err && !a->scope->nr_epochs) {

@@ -63,6 +63,7 @@ struct storesums_scope {
 	uint64_t thinned;
 	/* Epochs that were shipped as sums; of some only one of one_in samples. */
 	uint64_t nr_sums, one_in;
+	uint64_t nr_thinned; /* of these, those that lack samples: one_in above 1 */
 	char event[64];
 };
 

@@ -34,16 +34,11 @@ struct keys {
 	size_t nr;
 };
 
-struct cell {
-	uint64_t n;
-	double amount;
-};
-
 struct table {
 	struct fleet_outliers *f;
 	struct keys rows, members;
-	struct cell *cell[2]; /* by event, then row, then member */
-	size_t *group;        /* by member */
+	struct fleet_amount *cell[2]; /* by event, then row, then member */
+	size_t *group;                /* by member */
 	struct outlier_value *value;
 	double *size; /* of values, as a part of the machine's samples */
 	struct outlier *out;
@@ -120,7 +115,8 @@ static int find_cell(struct table *t, const struct fleet_sum *s, size_t *row,
 		   : find_key(&t->members, s->host, s->cluster, s->machine, member);
 }
 
-static struct cell *cell_at(const struct table *t, int event, size_t row, size_t member)
+static struct fleet_amount *cell_at(const struct table *t, int event, size_t row,
+				    size_t member)
 {
 	return &t->cell[event][row * t->members.nr + member];
 }
@@ -158,14 +154,10 @@ static int fill_cells(struct table *t)
 		if (!t->cell[event])
 			return -ENOMEM;
 		for (size_t i = 0; !err && i < s->nr; i++) {
-			struct cell *c;
-
 			err = find_cell(t, &s->sum[i], &row, &member);
-			if (err)
-				break;
-			c = cell_at(t, event, row, member);
-			c->n += s->sum[i].n;
-			c->amount += s->sum[i].amount;
+			if (!err)
+				fleet_amount_add(cell_at(t, event, row, member),
+						 s->sum[i].n, s->sum[i].amount);
 		}
 	}
 	return err;
@@ -194,14 +186,16 @@ static void put_cpi(struct table *t)
 	const size_t nr = t->rows.nr * t->members.nr;
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct cell *c = &t->cell[0][i], *n = &t->cell[1][i];
+		const struct fleet_amount *c = &t->cell[0][i], *n = &t->cell[1][i];
 
 		t->value[i] = (struct outlier_value){ NAN, 1 };
 		t->size[i] = 1;
-		if (c->n < FLEET_MIN_COUNT || n->n < FLEET_MIN_COUNT)
+		if (c->n < FLEET_MIN_COUNT || n->n < FLEET_MIN_COUNT ||
+		    !(c->amount > 0) || !(n->amount > 0))
 			continue;
 		t->value[i].y = log(c->amount / n->amount);
-		t->value[i].variance = 1 / (double)c->n + 1 / (double)n->n;
+		t->value[i].variance =
+			1 / fleet_amount_samples(c) + 1 / fleet_amount_samples(n);
 	}
 }
 
@@ -214,6 +208,7 @@ struct ratio {
 /* The machines of one group. */
 struct sizing {
 	size_t *member, nr;
+	double *unit;   /* by member: what a sample of the mean weight stands for */
 	double *total;  /* by member: samples */
 	double *median; /* by row: of the machines' shares; 0 for rows with few samples
 			 */
@@ -236,10 +231,27 @@ static int by_ratio(const void *x, const void *y)
 	return a->value < b->value ? -1 : a->value > b->value;
 }
 
+/*
+ * The samples of a row, in samples of the machine's mean weight: a machine's samples
+ * differ in weight if its period or its part of sent samples has changed.
+ */
 static double count_of(const struct table *t, const struct sizing *z, size_t row,
 		       size_t k)
 {
-	return (double)cell_at(t, 0, row, z->member[k])->n;
+	return cell_at(t, 0, row, z->member[k])->amount / z->unit[k];
+}
+
+/* The weight at which all samples of machine k have the relative error that they have.
+ */
+static double find_unit(const struct table *t, const struct sizing *z, size_t k)
+{
+	double amount = 0, variance = 0;
+
+	for (size_t row = 0; row < t->rows.nr; row++) {
+		amount += cell_at(t, 0, row, z->member[k])->amount;
+		variance += cell_at(t, 0, row, z->member[k])->variance;
+	}
+	return amount > 0 ? variance / amount : 1;
 }
 
 static void find_median(const struct table *t, struct sizing *z, size_t row)
@@ -259,17 +271,19 @@ static void find_median(const struct table *t, struct sizing *z, size_t row)
 static int sizing_init(struct table *t, size_t group, struct sizing *z)
 {
 	z->member = calloc(t->members.nr + 1, sizeof(*z->member));
+	z->unit = calloc(t->members.nr + 1, sizeof(*z->unit));
 	z->total = calloc(t->members.nr + 1, sizeof(*z->total));
 	z->room = calloc(t->members.nr + 1, sizeof(*z->room));
 	z->median = calloc(t->rows.nr + 1, sizeof(*z->median));
 	z->ratio = calloc(t->rows.nr + 1, sizeof(*z->ratio));
-	if (!z->member || !z->total || !z->room || !z->median || !z->ratio)
+	if (!z->member || !z->unit || !z->total || !z->room || !z->median || !z->ratio)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->members.nr; i++) {
 		if (t->group[i] == group)
 			z->member[z->nr++] = i;
 	}
 	for (size_t k = 0; k < z->nr; k++) {
+		z->unit[k] = find_unit(t, z, k);
 		for (size_t row = 0; row < t->rows.nr; row++)
 			z->total[k] += count_of(t, z, row, k);
 	}
@@ -281,6 +295,7 @@ static int sizing_init(struct table *t, size_t group, struct sizing *z)
 static void sizing_fini(struct sizing *z)
 {
 	free(z->member);
+	free(z->unit);
 	free(z->total);
 	free(z->room);
 	free(z->median);
@@ -326,6 +341,15 @@ static double size_for(const struct sizing *z, size_t k, size_t row)
 	return fmax(z->total[k], 1);
 }
 
+/* Of the logarithm of n, the count plus a half, whose own variance is a half. */
+static double variance_of(const struct table *t, const struct sizing *z, size_t row,
+			  size_t k, double n)
+{
+	const struct fleet_amount *c = cell_at(t, 0, row, z->member[k]);
+
+	return (c->variance / z->unit[k] / z->unit[k] + 0.5) / (n * n);
+}
+
 /* The logarithms of a machine's counts over its size. */
 static void put_member(struct table *t, struct sizing *z, size_t k)
 {
@@ -340,7 +364,8 @@ static void put_member(struct table *t, struct sizing *z, size_t k)
 			continue;
 		size = size_for(z, k, row);
 		t->size[at] = size / fmax(z->total[k], 1);
-		t->value[at] = (struct outlier_value){ log(n / size), 1 / n };
+		t->value[at] = (struct outlier_value){ log(n / size),
+						       variance_of(t, z, row, k, n) };
 	}
 }
 
@@ -369,19 +394,19 @@ static int put_shares(struct table *t)
 	return err;
 }
 
-/* Rows with little of all samples are not tested: they are many, and tell little. */
+/* Rows with little of the total are not tested: they are many, and tell little. */
 static void drop_small(struct table *t)
 {
-	uint64_t all = 0;
+	double all = 0;
 
 	for (size_t i = 0; i < t->f->sums[0].nr; i++)
-		all += t->f->sums[0].sum[i].n;
+		all += t->f->sums[0].sum[i].amount;
 	for (size_t row = 0; row < t->rows.nr; row++) {
-		uint64_t n = 0;
+		double amount = 0;
 
 		for (size_t k = 0; k < t->members.nr; k++)
-			n += cell_at(t, 0, row, k)->n;
-		if ((double)n >= FLEET_MIN_SHARE * (double)all)
+			amount += cell_at(t, 0, row, k)->amount;
+		if (amount >= FLEET_MIN_SHARE * all)
 			continue;
 		for (size_t k = 0; k < t->members.nr; k++)
 			t->value[row * t->members.nr + k].y = NAN;
@@ -470,10 +495,10 @@ static int collect(struct table *t)
 	return err;
 }
 
-static int test(struct fleet_outliers *f, double rate)
+int fleet_outliers_find(struct fleet_outliers *f, double fdr)
 {
 	struct table t = { .f = f };
-	struct outlier_input in = { .rate = rate > 0 ? rate : DEFAULT_RATE };
+	struct outlier_input in = { .rate = fdr > 0 ? fdr : DEFAULT_RATE };
 	int err = find_keys(&t);
 
 	if (!err)
@@ -532,7 +557,7 @@ int fleet_outliers_read(const char *url, const struct fleet_outliers_request *re
 
 	f.scope = f.sums[0].scope;
 	if (!err)
-		err = test(&f, req->fdr);
+		err = fleet_outliers_find(&f, req->fdr);
 	if (err)
 		fleet_outliers_fini(&f);
 	else

@@ -4,8 +4,8 @@
  *
  * The peers of a machine are the machines of the same cluster and type. Two measures of
  * each procedure or image are compared:
- *	share	its part of the machine's samples. Shares add up to 1, so one that grows
- *		makes all others smaller. Therefore a machine's size is its samples
+ *	share	its part of the machine's time. Shares add up to 1, so one that grows
+ *		makes all others smaller. Therefore a machine's size is its time
  *times the weighted median of its other rows' ratios to their median share, and the
  *share is relative to that size. CPI	cycles over instructions, where both events were
  *sampled
@@ -19,8 +19,8 @@
 enum fleet_measure { FLEET_SHARE, FLEET_CPI };
 #define FLEET_MEASURE_WORDS "share|cpi"
 
-/* Rows with a smaller part of all samples, and values expected to have fewer samples,
- * are not tested. */
+/* Rows with a smaller part of the event's total, and values expected to have fewer
+ * samples, are not tested. */
 #define FLEET_MIN_SHARE 0.001
 #define FLEET_MIN_COUNT 10
 
@@ -48,6 +48,12 @@ struct fleet_outliers_request {
 	int measure;                /* enum fleet_measure */
 	double fdr;                 /* 0: 0.05 */
 };
+
+/*
+ * Tests the sums of f, whose measure and by are set; fdr as in the request. Used by
+ * fleet_outliers_read(), and by tests.
+ */
+int fleet_outliers_find(struct fleet_outliers *f, double fdr);
 
 /*
  * Errors are logged. If 0 is returned, the caller frees *out (fleet_outliers_fini()).

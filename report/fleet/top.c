@@ -52,9 +52,7 @@ static int add(struct fleet_top *t, const struct fleet_sum *s, int by)
 			return -ENOMEM;
 		t->nr++;
 	}
-	r->n += s->n;
-	r->ns += s->ns;
-	t->n += s->n;
+	fleet_amount_add(&r->time, s->n, s->ns);
 	t->ns += s->ns;
 	return 0;
 }
@@ -64,8 +62,8 @@ static int by_cost(const void *x, const void *y)
 	const struct fleet_row *a = x, *b = y;
 	int order;
 
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
+	if (a->time.amount != b->time.amount)
+		return a->time.amount < b->time.amount ? 1 : -1;
 	order = strcmp(a->name, b->name);
 	return order || !a->image ? order : strcmp(a->image, b->image);
 }
@@ -139,10 +137,8 @@ static int read_event(const char *url, struct storesums_ask ask, const char *eve
 					  : cycles ? &r->cycles
 						   : &r->instructions;
 
-		if (to) {
-			to->n += s->n;
-			to->amount += s->amount;
-		}
+		if (to)
+			fleet_amount_add(to, s->n, s->amount);
 	}
 	fleet_sums_fini(&sums);
 	return 0;

@@ -5,6 +5,7 @@
 #ifndef CPI_REPORT_FLEET_TOP_H
 #define CPI_REPORT_FLEET_TOP_H
 
+#include "report/fleet/amount.h"
 #include "report/fleet/sums.h"
 
 enum fleet_by {
@@ -25,17 +26,10 @@ struct fleet_request {
 	bool cpi;                  /* read cycles and instructions, too */
 };
 
-/* Samples of an event, and what they stand for. */
-struct fleet_amount {
-	uint64_t n;
-	double amount;
-};
-
 struct fleet_row {
 	struct hnode node;
-	const char *name, *image; /* image: only for a procedure */
-	uint64_t n;               /* that were read */
-	double ns;
+	const char *name, *image;                 /* image: only for a procedure */
+	struct fleet_amount time;                 /* in ns */
 	struct fleet_amount cycles, instructions; /* only if the request asks for CPI */
 };
 
@@ -44,7 +38,6 @@ struct fleet_top {
 	struct hmap map;
 	struct fleet_row *row; /* the costliest first */
 	size_t nr;
-	uint64_t n;
 	double ns;      /* of all rows */
 	double seconds; /* from the start of the first epoch to the end of the last */
 };

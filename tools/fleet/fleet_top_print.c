@@ -39,9 +39,11 @@ void fleet_scope_print(const struct storesums_scope *s)
 			 "shown includes that (--exact reads all)",
 			 (unsigned long long)s->thinned);
 	if (s->one_in > 1)
-		out_line("%llu epochs have one of up to %llu samples, as their "
+		out_line("%llu epoch%s one of up to %llu samples, as their "
 			 "machines sent them",
-			 (unsigned long long)s->nr_sums, (unsigned long long)s->one_in);
+			 (unsigned long long)s->nr_thinned,
+			 s->nr_thinned == 1 ? " has" : "s have",
+			 (unsigned long long)s->one_in);
 	if (s->nr_with_event < s->nr_hosts)
 		out_line("Only %llu of the hosts have %s: --event chooses another",
 			 (unsigned long long)s->nr_with_event, s->event);
@@ -62,12 +64,19 @@ void fleet_scope_json(const struct storesums_scope *s, struct json *j)
 	json_number(j, "thinned", s->thinned);
 	json_number(j, "epochs_of_sums", s->nr_sums);
 	json_number(j, "one_in", s->one_in);
+	json_number(j, "epochs_thinned", s->nr_thinned);
+}
+
+/* So many samples of one weight have the same error. */
+static uint64_t equal_samples(const struct fleet_amount *a)
+{
+	return (uint64_t)llround(fleet_amount_samples(a));
 }
 
 /* Half the width of the interval, in percent of the value. */
 static double error_percent(const struct fleet_row *r)
 {
-	const struct interval i = interval_count(r->n, 1e9);
+	const struct interval i = interval_count(equal_samples(&r->time), 1e9);
 
 	return i.value > 0 ? 50 * (i.high - i.low) / i.value : NAN;
 }
@@ -76,12 +85,13 @@ static double error_percent(const struct fleet_row *r)
 static struct interval cpi_of(const struct fleet_row *r)
 {
 	const struct fleet_amount *c = &r->cycles, *n = &r->instructions;
-	struct interval i = interval_ratio(c->n, n->n);
+	const uint64_t nr_c = equal_samples(c), nr_n = equal_samples(n);
+	struct interval i = interval_ratio(nr_c, nr_n);
 	double scale;
 
-	if (c->n < CPI_SAMPLES || n->n < CPI_SAMPLES || !(n->amount > 0))
+	if (c->n < CPI_SAMPLES || n->n < CPI_SAMPLES || !nr_c || !nr_n)
 		return (struct interval){ NAN, NAN, NAN };
-	scale = c->amount / (double)c->n / (n->amount / (double)n->n);
+	scale = c->amount / (double)nr_c / (n->amount / (double)nr_n);
 	i.value *= scale;
 	i.low *= scale;
 	i.high *= scale;
@@ -153,17 +163,17 @@ static void put_rows(struct table *t, const struct fleet_top *top, size_t nr,
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct fleet_row *r = &top->row[i];
-		const double hours = r->ns / NS_PER_HOUR;
+		const double hours = r->time.amount / NS_PER_HOUR;
 
-		before_ns += r->ns;
+		before_ns += r->time.amount;
 		if (text)
-			table_color(t, out_heat(share(top, r->ns)));
-		table_value(t, r->ns / 1e9 / top->seconds, 3, text);
+			table_color(t, out_heat(share(top, r->time.amount)));
+		table_value(t, r->time.amount / 1e9 / top->seconds, 3, text);
 		table_value(t, error_percent(r), 1, text);
-		table_percent(t, share(top, r->ns));
+		table_percent(t, share(top, r->time.amount));
 		table_percent(t, share(top, before_ns));
 		table_exact(t, hours);
-		table_number(t, r->n * top->sums.scope.thinned);
+		table_number(t, r->time.n * top->sums.scope.thinned);
 		if (price > 0)
 			table_value(t, hours * price, 2, text);
 		if (show->cpi)
