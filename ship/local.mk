@@ -5,6 +5,7 @@ noinst_LIBRARIES += ship/libship.a
 ship_libship_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 ship_libship_a_SOURCES = \
 	ship/address.c ship/address.h ship/contained.c ship/contained.h \
+	ship/due.c ship/due.h \
 	ship/names.c ship/names.h ship/notes.c ship/notes.h \
 	ship/origin.c ship/origin.h \
 	ship/options.c ship/options.h ship/rows.c ship/rows.h ship/ship.c ship/ship.h \

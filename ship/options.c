@@ -24,7 +24,8 @@
 
 #define MAX_NAME      200 /* bytes */
 #define LEAST_SUMS_NS (60 * NSEC_PER_SEC)
-#define MOST_SUMS_NS  (24 * 3600 * NSEC_PER_SEC)
+#define HOUR_NS       (3600 * NSEC_PER_SEC)
+#define DAY_NS        (24 * HOUR_NS)
 
 #define AT(member) offsetof(struct ship_options, member)
 
@@ -69,15 +70,24 @@ static int set_budget(void *member, const char *text)
 	return number_parse_real(text, "%", 0.01, 100, member);
 }
 
+/*
+ * Retention makes epochs of hours and days (UTC). None of them may have a part of a
+ * sum: it would count twice.
+ */
 static int set_sums(void *member, const char *text)
 {
 	uint64_t *ns = member;
-	int err = *text ? time_parse_duration(text, ns) : 0;
+	int err;
 
+	*ns = 0;
 	if (!*text)
-		*ns = 0;
-	return err || (*text && *ns < LEAST_SUMS_NS) || *ns > MOST_SUMS_NS ? -EINVAL
-									   : 0;
+		return 0;
+	err = time_parse_duration(text, ns);
+	if (err || *ns < LEAST_SUMS_NS)
+		return -EINVAL;
+	if (HOUR_NS % *ns && (*ns % HOUR_NS || DAY_NS % *ns))
+		return -EINVAL;
+	return 0;
 }
 
 static int set_thin(void *member, const char *text)
@@ -108,7 +118,7 @@ static const struct service_option records[] = {
 	{ "cluster", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "what this machine is part of (default: $CPI_CLUSTER)", AT(origin.cluster) },
 	{ "machine", 0, "TYPE", NULL, SERVICE_RELOADS, set_name, "its type (default: $CPI_MACHINE, else its CPUs)", AT(origin.machine) },
 	{ "release", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "of its software, until a mark says another one", AT(origin.release) },
-	{ "sums", 0, "TIME", NULL, SERVICE_RELOADS, set_sums, "add up the epochs of this time (1m to 24h), and ship only samples by address", AT(how.sums_ns) },
+	{ "sums", 0, "TIME", NULL, SERVICE_RELOADS, set_sums, "add up the epochs of this time, as 1h or 24h, and ship only samples by address", AT(how.sums_ns) },
 	{ "thin", 0, "N", "1", SERVICE_RELOADS, set_thin, "with --sums: ship one of N samples, chosen at random", AT(how.one_in) },
 	{ "every", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_every, "look for complete epochs at this interval; auto: 1m, or a sixth of --sums", AT(every_ns) },
 	{ "rate", 0, "SIZE", "1M", SERVICE_RELOADS, set_rate, "send at most this many bytes a second", AT(rate) },

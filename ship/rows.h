@@ -34,7 +34,8 @@ struct ship_how {
 /* An epoch of a sum. */
 struct ship_member {
 	int64_t id;
-	uint64_t to_ns, last_flush;
+	uint64_t from_ns, to_ns, uncertainty_ms, last_flush;
+	uint64_t received, stored, lost;
 };
 
 /* A complete epoch of the database, or the sum of several. */

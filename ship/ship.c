@@ -26,6 +26,7 @@
 #include "db/clickhouse/storetables.h"
 #include "db/core/sql.h"
 #include "ship/address.h"
+#include "ship/due.h"
 #include "ship/names.h"
 #include "ship/notes.h"
 #include "ship/origin.h"
@@ -70,10 +71,8 @@ struct hole {
 struct batch {
 	struct shipper *shipper;
 	struct db *db;
-	struct ship_epoch epoch[SHIP_MAX_EPOCHS];
-	size_t nr;
-	bool is_stale;    /* the store lacks what it had */
-	int64_t busy_run; /* of which retention is at work; none if 0 */
+	struct ship_due due;
+	bool is_stale; /* the store lacks what it had */
 	struct ship_rows rows;
 	struct hole *hole;
 	size_t nr_holes;
@@ -272,15 +271,11 @@ static void name_host(const struct shipper *s, struct platform_desc *p)
 	p->host = name;
 }
 
-/* One that begins a shipment. */
-static int add_epoch(struct batch *b, struct ship_epoch *e)
+/* What the store knows a shipment's host by. */
+static int name_epoch(const struct shipper *s, struct ship_epoch *e)
 {
-	struct shipper *s = b->shipper;
 	const struct cursor *c;
-	int err = ship_sums_begin(&s->how, e);
 
-	if (err)
-		return err;
 	name_host(s, &e->platform);
 	if (!e->platform.host)
 		return -ENOMEM;
@@ -288,25 +283,7 @@ static int add_epoch(struct batch *b, struct ship_epoch *e)
 	if (!c)
 		return -CPI_ECORRUPT; /* names differ from those of the run */
 	e->address.host = c->number;
-	b->epoch[b->nr++] = *e;
-	memset(e, 0, sizeof(*e));
 	return 0;
-}
-
-static int take_epoch(struct batch *b, struct ship_epoch *e, bool is_busy)
-{
-	struct ship_epoch *last = b->nr ? &b->epoch[b->nr - 1] : NULL;
-	const bool joins = last && ship_sums_joins(&b->shipper->how, last, e);
-
-	if (last && last->run == e->run && !joins)
-		last->is_complete = true;
-	if (is_busy) { /* later ones of the run wait for it */
-		b->busy_run = e->run;
-		return 0;
-	}
-	if (joins)
-		return ship_sums_join(last, e);
-	return b->nr == b->shipper->max_epochs ? 0 : add_epoch(b, e);
 }
 
 /* The columns of ship_epoch_read(), then whether it is open or being rolled up. */
@@ -316,27 +293,12 @@ static int note_epoch(sqlite3_stmt *st, void *ctx)
 	struct ship_epoch e;
 	int err = -ENOMEM;
 
-	if (sqlite3_column_int64(st, 20) == b->busy_run)
-		return 0;
 	ship_epoch_read(st, &e);
 	if (ship_epoch_is_whole(&e))
-		err = take_epoch(b, &e, sqlite3_column_int(st, 21));
+		err = ship_due_take(&b->due, &b->shipper->how, &e,
+				    sqlite3_column_int(st, 21));
 	ship_epoch_fini(&e);
 	return err;
-}
-
-/* Leaves out sums to which an epoch may still come. */
-static void drop_incomplete(struct batch *b)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < b->nr; i++) {
-		if (b->epoch[i].is_complete)
-			b->epoch[nr++] = b->epoch[i];
-		else
-			ship_epoch_fini(&b->epoch[i]);
-	}
-	b->nr = nr;
 }
 
 /* run, first, last */
@@ -388,10 +350,16 @@ static int find_due(struct batch *b)
 		" JOIN flush f ON f.epoch = e.id GROUP BY e.id ORDER BY d.run, d.seq";
 
 	const uint64_t oldest_s = store_settings_oldest_s(&b->shipper->settings);
+	int err;
 
-	/* Beyond those that wait there may be ones of other runs. */
-	return sql_each(db_handle(b->db), note_epoch, b, due, "ii", 4 * SHIP_MAX_EPOCHS,
-			oldest_s * NSEC_PER_SEC);
+	b->due.max = b->shipper->max_epochs;
+	err = sql_each(db_handle(b->db), note_epoch, b, due, "ii", SHIP_MAX_DUE,
+		       oldest_s * NSEC_PER_SEC);
+	if (!err)
+		ship_due_end(&b->due);
+	for (size_t i = 0; !err && i < b->due.nr; i++)
+		err = name_epoch(b->shipper, &b->due.epoch[i]);
+	return err;
 }
 
 static int find_epochs(struct batch *b)
@@ -404,8 +372,6 @@ static int find_epochs(struct batch *b)
 	if (err)
 		return err;
 	err = find_due(b);
-	if (!err)
-		drop_incomplete(b);
 	if (!err)
 		err = find_holes(b);
 	sql_rollback(h);
@@ -441,7 +407,7 @@ static int pass_over(struct batch *b, struct ship_epoch *e)
  */
 static size_t next_max(const struct batch *b, size_t nr)
 {
-	const size_t max = nr < b->nr ? nr : 2 * b->shipper->max_epochs;
+	const size_t max = nr < b->due.nr ? nr : 2 * b->shipper->max_epochs;
 
 	return max > SHIP_MAX_EPOCHS ? SHIP_MAX_EPOCHS : max ? max : 1;
 }
@@ -452,23 +418,25 @@ static int read_rows(struct batch *b)
 	size_t nr = 0;
 	int err = 0;
 
-	for (; !err && nr < b->nr; nr++) {
+	for (; !err && nr < b->due.nr; nr++) {
 		if (ship_rows_bytes(&b->rows) >= SHIP_MAX_BYTES)
 			break;
-		err = ship_rows_read(b->db, &b->shipper->how, &b->epoch[nr], &b->rows);
+		err = ship_rows_read(b->db, &b->shipper->how, &b->due.epoch[nr],
+				     &b->rows);
 		if (err == -CPI_ECORRUPT)
-			err = pass_over(b, &b->epoch[nr]);
+			err = pass_over(b, &b->due.epoch[nr]);
 		if (!err)
-			err = ship_origin_read(b->db, &b->shipper->told, &b->epoch[nr]);
+			err = ship_origin_read(b->db, &b->shipper->told,
+					       &b->due.epoch[nr]);
 		if (err)
 			break;
 	}
 	if (err == -EAGAIN) /* those before it are there; later ones wait for it */
 		err = 0;
-	for (size_t i = nr; i < b->nr; i++)
-		ship_epoch_fini(&b->epoch[i]);
+	for (size_t i = nr; i < b->due.nr; i++)
+		ship_epoch_fini(&b->due.epoch[i]);
 	b->shipper->max_epochs = next_max(b, nr);
-	b->nr = nr;
+	b->due.nr = nr;
 	return err;
 }
 
@@ -482,7 +450,8 @@ static int read_batch(struct batch *b)
 		return err;
 	err = read_rows(b);
 	if (!err)
-		err = ship_names_read(b->shipper->names, b->db, b->epoch, b->nr);
+		err = ship_names_read(b->shipper->names, b->db, b->due.epoch,
+				      b->due.nr);
 	sql_rollback(h);
 	return err;
 }
@@ -514,10 +483,10 @@ static int send_rows(const struct batch *b)
 static const struct ship_epoch *find_beyond(const struct batch *b,
 					    const struct hole *hole)
 {
-	for (size_t i = 0; i < b->nr; i++) {
-		if (b->epoch[i].run == hole->run &&
-		    b->epoch[i].last_flush >= hole->last)
-			return &b->epoch[i];
+	for (size_t i = 0; i < b->due.nr; i++) {
+		if (b->due.epoch[i].run == hole->run &&
+		    b->due.epoch[i].last_flush >= hole->last)
+			return &b->due.epoch[i];
 	}
 	return NULL;
 }
@@ -560,9 +529,9 @@ static uint64_t first_flush(const struct batch *b, int64_t run)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (size_t i = 0; i < b->nr; i++) {
-		if (b->epoch[i].run == run && b->epoch[i].first_flush < first)
-			first = b->epoch[i].first_flush;
+	for (size_t i = 0; i < b->due.nr; i++) {
+		if (b->due.epoch[i].run == run && b->due.epoch[i].first_flush < first)
+			first = b->due.epoch[i].first_flush;
 	}
 	return first;
 }
@@ -573,12 +542,12 @@ static int advance(struct batch *b)
 	struct shipper *s = b->shipper;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < b->nr; i++) {
-		struct ship_epoch *e = &b->epoch[i];
+	for (size_t i = 0; !err && i < b->due.nr; i++) {
+		struct ship_epoch *e = &b->due.epoch[i];
 		struct cursor *c = find_cursor(s, e->platform.host, e->platform.boot_id,
 					       e->run_from_ns);
 
-		if (!i || e->run != b->epoch[i - 1].run)
+		if (!i || e->run != b->due.epoch[i - 1].run)
 			err = ship_void_contained(s->store, &c->run,
 						  first_flush(b, e->run),
 						  &s->stats.nr_void);
@@ -687,8 +656,8 @@ static int check_cursors(struct batch *b)
 	const char *host = NULL;
 	int err = 0;
 
-	for (size_t i = 0; !err && !b->is_stale && i < b->nr; i++) {
-		const char *next = b->epoch[i].platform.host;
+	for (size_t i = 0; !err && !b->is_stale && i < b->due.nr; i++) {
+		const char *next = b->due.epoch[i].platform.host;
 
 		if (!host || strcmp(host, next) != 0)
 			err = check_host(b, next);
@@ -701,13 +670,13 @@ static int send_batch(struct batch *b)
 {
 	struct shipper *s = b->shipper;
 	uint64_t nr_dropped = 0;
-	int err = ship_take_addresses(s->store, b->epoch, b->nr);
+	int err = ship_take_addresses(s->store, b->due.epoch, b->due.nr);
 
 	if (!err)
 		err = read_batch(b);
 	if (!err)
 		err = db_read_check(b->db);
-	if (err || !b->nr)
+	if (err || !b->due.nr)
 		return err;
 	err = ship_names_send(s->names, s->store);
 	if (!err)
@@ -715,11 +684,11 @@ static int send_batch(struct batch *b)
 	if (!err)
 		err = send_dropped(b, &nr_dropped);
 	if (!err)
-		err = ship_origin_send(s->store, &s->told, b->epoch, b->nr);
+		err = ship_origin_send(s->store, &s->told, b->due.epoch, b->due.nr);
 	if (!err)
 		err = check_identity(s);
 	if (!err)
-		err = ship_commit(s->store, b->epoch, b->nr);
+		err = ship_commit(s->store, b->due.epoch, b->due.nr);
 	if (err)
 		return err;
 	s->stats.nr_dropped += nr_dropped;
@@ -728,8 +697,8 @@ static int send_batch(struct batch *b)
 
 static void batch_free(struct batch *b)
 {
-	for (size_t i = 0; i < b->nr; i++)
-		ship_epoch_fini(&b->epoch[i]);
+	for (size_t i = 0; i < b->due.nr; i++)
+		ship_epoch_fini(&b->due.epoch[i]);
 	ship_rows_fini(&b->rows);
 	free(b->hole);
 	db_close(b->db);
@@ -752,12 +721,12 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 		err = ship_sums_prepare(db_handle(b->db), &s->how);
 	if (!err)
 		err = find_epochs(b);
-	if (!err && b->nr)
+	if (!err && b->due.nr)
 		err = check_cursors(b);
 	*is_stale = b->is_stale;
 	if (err || b->is_stale)
 		goto out;
-	if (b->nr)
+	if (b->due.nr)
 		err = send_batch(b);
 	if (!err && s->nr_cursors) /* a machine that nothing is of has no number */
 		err = ship_notes_send(s->notes, b->db, s->store);
@@ -765,7 +734,7 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 		err = ship_names_of_images(s->names, b->db, s->store,
 					   s->how.sums_ns > 0);
 	if (!err)
-		*nr = b->nr;
+		*nr = b->due.nr;
 out:
 	if ((err || b->is_stale) && b->db && db_read_check(b->db) == -EAGAIN)
 		err = -EAGAIN; /* whatever it was */

@@ -16,12 +16,7 @@
 #include "db/clickhouse/store.h"
 #include "ship/rows.h"
 
-/*
- * Limits of one insert: the number of epochs, and the bytes after which no further
- * epoch is added.
- */
-#define SHIP_MAX_EPOCHS 512
-#define SHIP_MAX_BYTES  (64u << 20)
+#define SHIP_MAX_BYTES (64u << 20) /* of one insert; then no further epoch is added */
 
 struct ship_stats {
 	uint64_t nr_epochs, nr_rows, nr_void;

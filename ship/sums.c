@@ -23,6 +23,8 @@
 #include "db/profile/codec.h"
 #include "ship/thin.h"
 
+#define HOUR_NS (3600 * NSEC_PER_SEC)
+
 /* Samples of an image and a stream. */
 struct part {
 	int64_t image, stream; /* of the database */
@@ -74,8 +76,16 @@ static int add_member(struct ship_epoch *e, const struct ship_epoch *of)
 {
 	if (GROW(e->member, e->nr_members))
 		return -ENOMEM;
-	e->member[e->nr_members++] =
-		(struct ship_member){ of->id, of->to_ns, of->last_flush };
+	e->member[e->nr_members++] = (struct ship_member){
+		.id = of->id,
+		.from_ns = of->from_ns,
+		.to_ns = of->to_ns,
+		.uncertainty_ms = of->uncertainty_ms,
+		.last_flush = of->last_flush,
+		.received = of->received,
+		.stored = of->stored,
+		.lost = of->lost,
+	};
 	return 0;
 }
 
@@ -105,6 +115,21 @@ bool ship_sums_joins(const struct ship_how *how, const struct ship_epoch *last,
 	       last->nr_members < SHIP_MAX_MEMBERS;
 }
 
+/* After members were removed. */
+static void add_up(struct ship_epoch *e)
+{
+	e->received = e->stored = e->lost = e->uncertainty_ms = 0;
+	for (size_t i = 0; i < e->nr_members; i++) {
+		const struct ship_member *m = &e->member[i];
+
+		if (m->uncertainty_ms > e->uncertainty_ms)
+			e->uncertainty_ms = m->uncertainty_ms;
+		e->received += m->received;
+		e->stored += m->stored;
+		e->lost += m->lost;
+	}
+}
+
 int ship_sums_join(struct ship_epoch *last, const struct ship_epoch *e)
 {
 	int err = add_member(last, e);
@@ -120,6 +145,33 @@ int ship_sums_join(struct ship_epoch *last, const struct ship_epoch *e)
 	if (e->uncertainty_ms > last->uncertainty_ms)
 		last->uncertainty_ms = e->uncertainty_ms;
 	return 0;
+}
+
+static uint64_t hour_of(uint64_t ns)
+{
+	return ns / HOUR_NS;
+}
+
+bool ship_sums_cut(struct ship_epoch *last, uint64_t from_ns)
+{
+	const size_t had = last->nr_members;
+	const struct ship_member *m = last->member;
+	size_t nr = 0;
+
+	if (!had || hour_of(from_ns) > hour_of(m[had - 1].from_ns))
+		return false;
+	while (nr < had && hour_of(m[nr].from_ns) < hour_of(from_ns) &&
+	       hour_of(m[nr].from_ns) < hour_of(m[had - 1].from_ns))
+		nr++;
+	while (!nr || (nr < had && hour_of(m[nr].from_ns) == hour_of(m[0].from_ns)))
+		nr++;
+	if (nr == had)
+		return false;
+	last->nr_members = nr;
+	last->to_ns = m[nr - 1].to_ns;
+	last->last_flush = m[nr - 1].last_flush;
+	add_up(last);
+	return true;
 }
 
 /* ---- samples ---- */

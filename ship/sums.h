@@ -44,6 +44,16 @@ bool ship_sums_joins(const struct ship_how *how, const struct ship_epoch *last,
 int ship_sums_join(struct ship_epoch *last, const struct ship_epoch *e);
 
 /*
+ * Of a sum that ends before an epoch that begins at from_ns. If more epochs of the
+ * sum's last hour may come, retention may later make one epoch of that hour, with
+ * members of the sum. It must have all of a shipment or nothing of it (address.h, I3).
+ * So this removes the members of that hour, which become a sum of their own. If the
+ * clock was set back by hours, only the first hour stays. Returns whether members were
+ * removed.
+ */
+bool ship_sums_cut(struct ship_epoch *last, uint64_t from_ns);
+
+/*
  * As ship_rows_read(), of a sum. Also notes in e the images and streams that the rows
  * refer to.
  */

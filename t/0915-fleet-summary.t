@@ -6,12 +6,14 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((4 + $(store_tests 25)))
+plan $((5 + $(store_tests 25)))
 
 bad 'status 2: .*--thin needs --sums' '--thin without --sums is refused' cpi-ship --once --thin 5 --store clickhouse://a/b
 bad 'status 2: .*--thin: "0" is no valid N' 'one in 0 samples is refused' cpi-ship --sums 1h --thin 0 --store clickhouse://a/b
 bad 'status 2: .*--sums: "2d" is no valid TIME' 'sums of more than a day are refused' \
 	cpi-ship --sums 2d --store clickhouse://a/b
+bad 'status 2: .*--sums: "45m" is no valid TIME' 'sums that begin and end within hours are refused' \
+	cpi-ship --sums 45m --store clickhouse://a/b
 like "$(cpi-ship --sums 1h --thin 25 --store clickhouse://a/b --check)" 'thin  *25 ' 'both can be set'
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
