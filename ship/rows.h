@@ -36,6 +36,7 @@ struct ship_member {
 	int64_t id;
 	uint64_t from_ns, to_ns, uncertainty_ms, last_flush;
 	uint64_t received, stored, lost;
+	bool damaged; /* it is not in the sum any more */
 };
 
 /* A complete epoch of the database, or the sum of several. */

@@ -378,26 +378,41 @@ static int find_epochs(struct batch *b)
 	return err;
 }
 
-/* Skips an epoch, or a sum, with a damaged profile; its flushes are lost. */
-static int pass_over(struct batch *b, struct ship_epoch *e)
+/* The flushes of an epoch with a damaged profile are lost. */
+static int lose_flushes(struct batch *b, int64_t epoch)
 {
 	static const char sql[] = "SELECT run, seq - merged, seq FROM flush"
 				  " WHERE epoch = ?1";
-	const struct ship_member alone = { .id = e->id };
-	const struct ship_member *m = e->nr_members ? e->member : &alone;
-	const size_t nr = e->nr_members ? e->nr_members : 1;
 	size_t first = b->nr_holes;
 	int err = db_read_check(b->db);
 
 	if (err)
 		return err;
-	log_err("ship: epoch %" PRId64 " is damaged and not shipped", e->id);
-	e->damaged = true;
-	e->nr_rows = 0;
-	for (size_t i = 0; !err && i < nr; i++)
-		err = sql_each(db_handle(b->db), note_hole, b, sql, "i", m[i].id);
+	log_err("ship: epoch %" PRId64 " is damaged and not shipped", epoch);
+	err = sql_each(db_handle(b->db), note_hole, b, sql, "i", epoch);
 	for (; first < b->nr_holes; first++)
 		b->hole[first].damaged = true;
+	return err;
+}
+
+/* Skips an epoch, or all epochs of a sum. */
+static int pass_over(struct batch *b, struct ship_epoch *e)
+{
+	e->damaged = true;
+	e->nr_rows = 0;
+	for (size_t i = 0; i < e->nr_members; i++)
+		e->member[i].damaged = true;
+	return e->nr_members ? 0 : lose_flushes(b, e->id);
+}
+
+static int lose_members(struct batch *b, const struct ship_epoch *e)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < e->nr_members; i++) {
+		if (e->member[i].damaged)
+			err = lose_flushes(b, e->member[i].id);
+	}
 	return err;
 }
 
@@ -425,6 +440,8 @@ static int read_rows(struct batch *b)
 				     &b->rows);
 		if (err == -CPI_ECORRUPT)
 			err = pass_over(b, &b->due.epoch[nr]);
+		if (!err)
+			err = lose_members(b, &b->due.epoch[nr]);
 		if (!err)
 			err = ship_origin_read(b->db, &b->shipper->told,
 					       &b->due.epoch[nr]);

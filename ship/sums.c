@@ -46,6 +46,7 @@ struct adding {
 	char *ids;              /* of the epochs, as JSON */
 	sqlite3_stmt *counts;   /* of one profile */
 	struct profile *whole;  /* of one epoch, image and stream */
+	int64_t whole_id;       /* that epoch */
 	struct profile *sum;    /* what is kept of one image and stream */
 	struct part now, drawn; /* the part of sum; that whose commands are drawn */
 	uint64_t left, left_kept;
@@ -54,6 +55,7 @@ struct adding {
 	struct kept *kept;
 	size_t nr_kept;
 	struct buf *to;
+	bool found_damage; /* members have a damaged profile, and are marked */
 };
 
 int ship_sums_prepare(sqlite3 *h, const struct ship_how *how)
@@ -124,6 +126,8 @@ static void add_up(struct ship_epoch *e)
 
 		if (m->uncertainty_ms > e->uncertainty_ms)
 			e->uncertainty_ms = m->uncertainty_ms;
+		if (m->damaged)
+			continue;
 		e->received += m->received;
 		e->stored += m->stored;
 		e->lost += m->lost;
@@ -228,18 +232,52 @@ static int end_part(struct adding *a)
 	return err;
 }
 
-/* Adds the samples that are kept of an offset; each has its outcome with it. */
+/*
+ * Adds the samples that are kept of an offset; each has its outcome with it. Outcomes
+ * that are more than the samples are kept apart from these.
+ */
 static int keep(struct adding *a, const struct count *c)
 {
+	const bool apart = c->taken > c->n || c->not_taken > c->n - c->taken;
+	const uint64_t others = apart ? c->n : c->n - c->taken - c->not_taken;
 	struct count kept = { .offset = c->offset };
 
-	if (c->taken > c->n || c->not_taken > c->n - c->taken)
-		return -CPI_ECORRUPT;
 	kept.taken = thin_draw_of(&a->state, c->taken, a->one_in);
 	kept.not_taken = thin_draw_of(&a->state, c->not_taken, a->one_in);
-	kept.n = kept.taken + kept.not_taken +
-		 thin_draw_of(&a->state, c->n - c->taken - c->not_taken, a->one_in);
-	return kept.n ? profile_add(a->sum, &kept) : 0;
+	kept.n = thin_draw_of(&a->state, others, a->one_in);
+	if (!apart)
+		kept.n += kept.taken + kept.not_taken;
+	return profile_add(a->sum, &kept);
+}
+
+static struct ship_member *find_member(const struct adding *a, int64_t id)
+{
+	struct ship_epoch *e = a->epoch;
+
+	for (size_t i = 0; i < e->nr_members; i++) {
+		if (e->member[i].id == id)
+			return &e->member[i];
+	}
+	return NULL;
+}
+
+/* The others are read on: they may have damage as well. */
+static int note_damage(struct adding *a, int64_t id, int why)
+{
+	struct ship_member *m = find_member(a, id);
+
+	if (!m)
+		return -CPI_ECORRUPT;
+	if (!m->damaged)
+		log_err("ship: epoch %" PRId64 ": a profile: %s", id, err_str(why));
+	m->damaged = true;
+	a->found_damage = true;
+	return 0;
+}
+
+static bool is_damaged(const struct adding *a, int64_t id)
+{
+	return a->found_damage && find_member(a, id)->damaged;
 }
 
 /* What was decoded of one epoch goes into the sum. */
@@ -256,7 +294,7 @@ static int end_whole(struct adding *a)
 		err = keep(a, &c[i]);
 	profile_free(a->whole);
 	a->whole = NULL;
-	return err;
+	return err == -EOVERFLOW ? note_damage(a, a->whole_id, err) : err;
 }
 
 static int begin_part(struct adding *a, int64_t image, int64_t stream)
@@ -285,12 +323,20 @@ static int decode(struct adding *a, enum profile_kind kind)
 	blob = sql_blob(a->counts, 0, &size);
 	err = codec_decode(blob, size, kind, a->whole);
 	sqlite3_reset(a->counts);
-	if (err && err != -ENOMEM) {
-		log_err("ship: epoch %" PRId64 ": a profile: %s", a->epoch->id,
-			err_str(err));
-		err = -CPI_ECORRUPT;
-	}
-	return err;
+	return err && err != -ENOMEM ? note_damage(a, a->whole_id, err) : err;
+}
+
+static int begin_whole(struct adding *a, int64_t image, int64_t stream, int64_t epoch)
+{
+	int err = end_whole(a);
+
+	if (!err)
+		err = begin_part(a, image, stream);
+	if (err)
+		return err;
+	a->whole_id = epoch;
+	a->whole = profile_new();
+	return a->whole ? 0 : -ENOMEM;
 }
 
 /* image, stream, epoch, kind: of an epoch its counts come first, then its outcomes */
@@ -299,24 +345,19 @@ static int add_profile(sqlite3_stmt *st, void *ctx)
 	struct adding *a = ctx;
 	const int64_t image = sqlite3_column_int64(st, 0);
 	const int64_t stream = sqlite3_column_int64(st, 1);
+	const int64_t epoch = sqlite3_column_int64(st, 2);
 	const int kind = sqlite3_column_int(st, 3);
 	int err = 0;
 
-	if (kind != PROFILE_COUNT &&
-	    (!a->whole || a->now.image != image || a->now.stream != stream))
-		return -CPI_ECORRUPT;
-	if (kind == PROFILE_COUNT) {
-		err = end_whole(a);
-		if (!err)
-			err = begin_part(a, image, stream);
-		if (!err) {
-			a->whole = profile_new();
-			err = a->whole ? 0 : -ENOMEM;
-		}
-	}
+	if (is_damaged(a, epoch))
+		return 0;
+	if (kind == PROFILE_COUNT)
+		err = begin_whole(a, image, stream, epoch);
+	else if (!a->whole || a->whole_id != epoch || a->now.image != image ||
+		 a->now.stream != stream)
+		return note_damage(a, epoch, -CPI_ECORRUPT);
 	if (!err)
-		err = sql_bind(a->counts, "iiii", sqlite3_column_int64(st, 2), image,
-			       stream, (int64_t)kind);
+		err = sql_bind(a->counts, "iiii", epoch, image, stream, (int64_t)kind);
 	return err ? err : decode(a, (enum profile_kind)kind);
 }
 
@@ -371,6 +412,15 @@ static int put_loss(sqlite3_stmt *st, void *ctx)
 	return a->to->err;
 }
 
+/* Of a number that may be negative, the part that is kept. */
+static uint64_t draw_signed(struct adding *a, int64_t n)
+{
+	const uint64_t size = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	const uint64_t kept = thin_draw_of(&a->state, size, a->one_in);
+
+	return n < 0 ? -kept : kept;
+}
+
 /* stream, its id, not_delivered, enabled_ns, running_ns, throttled */
 static int put_tally(sqlite3_stmt *st, void *ctx)
 {
@@ -385,7 +435,7 @@ static int put_tally(sqlite3_stmt *st, void *ctx)
 	rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, 1));
 	rowbinary_put(a->to, '8', k->stored + k->lost);
 	rowbinary_put(a->to, '8', k->stored);
-	rowbinary_put(a->to, 'i', (uint64_t)(missing / (int64_t)a->one_in));
+	rowbinary_put(a->to, 'i', draw_signed(a, missing));
 	for (int i = 3; i < 6; i++)
 		rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, i));
 	return a->to->err;
@@ -582,7 +632,7 @@ static int note_names(struct adding *a)
 	return 0;
 }
 
-/* Whether all epochs are as they were found. */
+/* Whether all members are as they were found. */
 static int check_members(sqlite3 *h, const struct ship_epoch *e)
 {
 	int err = 0;
@@ -601,17 +651,30 @@ static int put_ids(const struct ship_epoch *e, char **out)
 {
 	struct buf ids = { 0 };
 
-	buf_putc(&ids, '[');
-	for (size_t i = 0; i < e->nr_members; i++)
-		buf_printf(&ids, "%s%" PRId64, i ? "," : "", e->member[i].id);
-	buf_putc(&ids, ']');
+	for (size_t i = 0; i < e->nr_members; i++) {
+		if (!e->member[i].damaged)
+			buf_printf(&ids, "%c%" PRId64, ids.len ? ',' : '[',
+				   e->member[i].id);
+	}
+	buf_puts(&ids, ids.len ? "]" : "[]");
 	*out = ids.err ? NULL : strdup(buf_str(&ids));
 	buf_fini(&ids);
 	return *out ? 0 : -ENOMEM;
 }
 
-int ship_sums_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
-		   struct ship_rows *out)
+static void adding_fini(struct adding *a)
+{
+	sqlite3_finalize(a->counts);
+	profile_free(a->whole);
+	profile_free(a->sum);
+	free(a->ids);
+	free(a->part);
+	free(a->kept);
+}
+
+/* *damaged: members were found to be damaged, and the rows are not right. */
+static int read_once(struct db *db, const struct ship_how *how, struct ship_epoch *e,
+		     struct ship_rows *out, bool *damaged)
 {
 	struct adding a = { .h = db_handle(db),
 			    .one_in = how->one_in,
@@ -619,21 +682,45 @@ int ship_sums_read(struct db *db, const struct ship_how *how, struct ship_epoch 
 			    .epoch = e,
 			    .drawn = { -1, -1, 0 },
 			    .out = out };
-	int err = check_members(a.h, e);
+	int err = put_ids(e, &a.ids);
 
 	if (!err)
-		err = put_ids(e, &a.ids);
-	if (!err)
 		err = read_samples(&a);
-	if (!err)
+	*damaged = a.found_damage;
+	if (!err && !*damaged)
 		err = read_ledger(&a);
-	if (!err)
+	if (!err && !*damaged)
 		err = note_names(&a);
-	sqlite3_finalize(a.counts);
-	profile_free(a.whole);
-	profile_free(a.sum);
-	free(a.ids);
-	free(a.part);
-	free(a.kept);
+	adding_fini(&a);
 	return err;
+}
+
+static bool has_sound_member(const struct ship_epoch *e)
+{
+	for (size_t i = 0; i < e->nr_members; i++) {
+		if (!e->member[i].damaged)
+			return true;
+	}
+	return false;
+}
+
+int ship_sums_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
+		   struct ship_rows *out)
+{
+	const size_t profile = out->profile.len, thin = out->thin.len;
+	bool damaged = false;
+	int err = check_members(db_handle(db), e);
+
+	if (!err)
+		err = read_once(db, how, e, out, &damaged);
+	if (err || !damaged)
+		return err;
+	if (!has_sound_member(e))
+		return -CPI_ECORRUPT;
+	out->profile.len = profile;
+	out->thin.len = thin;
+	e->nr_rows = 0;
+	add_up(e);
+	err = read_once(db, how, e, out, &damaged);
+	return !err && damaged ? -CPI_ECORRUPT : err;
 }

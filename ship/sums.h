@@ -55,7 +55,8 @@ bool ship_sums_cut(struct ship_epoch *last, uint64_t from_ns);
 
 /*
  * As ship_rows_read(), of a sum. Also notes in e the images and streams that the rows
- * refer to.
+ * refer to. Members with a damaged profile are marked, and their samples are not in the
+ * rows and numbers of the sum. -CPI_ECORRUPT if that leaves nothing.
  */
 int ship_sums_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
 		   struct ship_rows *out);

@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((5 + $(store_tests 25)))
+plan $((5 + $(store_tests 28)))
 
 bad 'status 2: .*--thin needs --sums' '--thin without --sums is refused' cpi-ship --once --thin 5 --store clickhouse://a/b
 bad 'status 2: .*--thin: "0" is no valid N' 'one in 0 samples is refused' cpi-ship --sums 1h --thin 0 --store clickhouse://a/b
@@ -51,7 +51,7 @@ of()
 	echo "(host, at, nr) IN (SELECT host, at, nr FROM epoch WHERE name = '$1')"
 }
 
-# one_engine NAME: 25 tests
+# one_engine NAME: 28 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
@@ -145,10 +145,21 @@ print([json.load(open("mixed.json"))[k] for k in ("epochs", "epochs_of_sums", "e
 1	1	0" "$1: with --sums the epochs that follow are sums"
 	is "$(rows "$url" both)" "$(rows known.db)" "$1: and nothing counts twice"
 
-	# A profile that nobody can read.
+	# A damaged profile costs its epoch, not the sum.
 	ship bad damaged.db --sums 24h
-	like "$(cat ship.log)" 'epoch 1 is damaged and not shipped' "$1: a sum with a damaged profile is left out"
-	is "$(store_sql "SELECT sum(last_flush - first_flush + 1) FROM dropped")" 2 "$1: and its flushes are in table dropped"
+	like "$(cat ship.log)" 'epoch 2 is damaged and not shipped' "$1: an epoch with a damaged profile is left out"
+	is "$(store_sql "SELECT first_flush, last_flush, received, stored, lost FROM epoch WHERE name = 'bad'")" \
+		"$(sqlite3 -separator '	' damaged.db 'SELECT 1, 2, received, stored, lost FROM flush WHERE epoch = 1')" \
+		"$1: the sum has the others"
+	is "$(store_sql "SELECT sum(n) FROM profile WHERE counter = 0 AND $(of bad)")" \
+		"$(sqlite3 damaged.db 'SELECT sum(total) FROM profile WHERE epoch = 1 AND kind = 0 AND context = 0')" \
+		"$1: with their samples"
+	is "$(store_sql "SELECT sum(last_flush - first_flush + 1) FROM dropped")" 1 "$1: and its flush is in table dropped"
+	cp damaged.db worse.db
+	sqlite3 worse.db "UPDATE profile SET counts = x'ffffffffff'" || bail 'worse.db'
+	ship worse worse.db --sums 24h
+	is "$(store_sql "SELECT count() FROM epoch WHERE name = 'worse'"), $(store_sql "SELECT sum(last_flush - first_flush + 1)
+		FROM dropped WHERE host IN (SELECT number FROM host WHERE name = 'worse')")" '0, 2' "$1: if all are damaged, none is shipped"
 }
 
 each_store one_engine
