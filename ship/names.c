@@ -38,6 +38,7 @@ struct ship_names {
 	struct hmap sent;
 	struct buf read[NR_REFERRED]; /* noted in sent, and not sent yet */
 	bool is_read;
+	bool has_asked; /* sent has the images of the database that the store knows */
 };
 
 static uint64_t sent_hash(const struct storetable *table, uint64_t id)
@@ -67,6 +68,7 @@ static void forget(struct ship_names *n)
 		hmap_remove(&n->sent, node);
 		free(container_of(node, struct sent, node));
 	}
+	n->has_asked = false;
 }
 
 static void drop_read(struct ship_names *n)
@@ -360,12 +362,61 @@ static int note_image(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
+#define MAX_ASKED 2000 /* images in one question */
+
+/* id */
+static int note_known(void *ctx, const struct rowbinary_cell *cells)
+{
+	return note_sent(ctx, &storetable_image, cells[0].n, 1);
+}
+
+static int ask_known(struct ship_names *n, struct ch_store *store,
+		     const struct local_image *image, size_t nr)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_puts(&sql, "SELECT DISTINCT id FROM image WHERE id IN (");
+	for (size_t i = 0; i < nr; i++)
+		buf_printf(&sql, "%s%" PRIu64, i ? "," : "", image[i].id);
+	buf_puts(&sql, ") FORMAT RowBinary");
+	err = ch_store_query_buf(store, &sql, "8", MAX_KEYS_BYTES, note_known, n);
+	buf_fini(&sql);
+	return err;
+}
+
+/*
+ * An earlier process may have ended after it sent an image's row, and before it sent
+ * names and code. So a process asks the store, once, which images it knows.
+ */
+static int find_known(struct sending *s)
+{
+	static const char sql[] = "SELECT id, " FLEETID_IMAGE("i") ", 1 FROM image i";
+	struct ship_names *n = s->names;
+	struct local_images list = { 0 };
+	int err;
+
+	if (n->has_asked)
+		return 0;
+	err = sql_each(s->h, note_image, &list, sql, "");
+	if (!err)
+		err = db_read_check(s->db);
+	n->has_asked = true; /* unless the list is cleared meanwhile */
+	for (size_t i = 0; !err && i < list.nr; i += MAX_ASKED)
+		err = ask_known(n, s->store, list.image + i,
+				list.nr - i < MAX_ASKED ? list.nr - i : MAX_ASKED);
+	if (err)
+		n->has_asked = false;
+	free(list.image);
+	return err;
+}
+
 int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *store,
-			 bool only_sent)
+			 bool only_known)
 {
 	struct sending s = { .names = n, .db = db, .h = db_handle(db), .store = store };
 	char sql[1024];
-	int err = 0;
+	int err = only_known ? find_known(&s) : 0;
 
 	for (size_t i = 0; !err && i < storetables_nr_image; i++) {
 		struct local_images list = { 0 };
@@ -383,7 +434,7 @@ int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s
 		for (size_t k = 0; !err && k < list.nr; k++) {
 			const struct local_image *image = &list.image[k];
 
-			if (!only_sent || find_sent(n, &storetable_image, image->id))
+			if (!only_known || find_sent(n, &storetable_image, image->id))
 				err = send_image(&s, image);
 		}
 		free(list.image);

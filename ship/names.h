@@ -31,12 +31,13 @@ int ship_names_send(struct ship_names *n, struct ch_store *s);
 
 /*
  * Sends names, code and captures that the store lacks, of all images of the database,
- * or only of those whose rows in table image this process has sent.
+ * or only of those that were in the store's table image when the process began, or that
+ * it sent.
  * An image has at most SHIP_MAX_PARTS parts of captures in the store; later ones stay
  * on their machines.
  */
 #define SHIP_MAX_PARTS 256
 int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s,
-			 bool only_sent);
+			 bool only_known);
 
 #endif

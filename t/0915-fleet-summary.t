@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((5 + $(store_tests 28)))
+plan $((5 + $(store_tests 30)))
 
 bad 'status 2: .*--thin needs --sums' '--thin without --sums is refused' cpi-ship --once --thin 5 --store clickhouse://a/b
 bad 'status 2: .*--thin: "0" is no valid N' 'one in 0 samples is refused' cpi-ship --sums 1h --thin 0 --store clickhouse://a/b
@@ -51,7 +51,7 @@ of()
 	echo "(host, at, nr) IN (SELECT host, at, nr FROM epoch WHERE name = '$1')"
 }
 
-# one_engine NAME: 28 tests
+# one_engine NAME: 30 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
@@ -67,6 +67,12 @@ one_engine()
 	is "$(store_sql "SELECT sum(n) FROM comm")" "$(sqlite3 known.db 'SELECT sum(n) FROM comm')" "$1: commands too"
 	is "$(store_sql 'SELECT seq, merged, received FROM flush ORDER BY at, seq')" "2	1	2116
 1	0	100" "$1: flushes without a hole are one row"
+	# As after a death before names are sent: the next process knows only the store.
+	is "$(store_sql 'SELECT count() > 0 FROM symbol')" 1 "$1: names are sent"
+	store_sql 'TRUNCATE TABLE symbol'
+	ship all known.db --sums 1h
+	is "$(store_sql 'SELECT count() FROM (SELECT DISTINCT image, start FROM symbol)')" \
+		"$(sqlite3 known.db 'SELECT count() FROM symbol')" "$1: a process sends names that an earlier one did not"
 	ship all known.db
 	is "$(store_sql 'SELECT count() FROM epoch')" 2 "$1: what was shipped as a sum is not shipped again"
 
