@@ -11,6 +11,7 @@
 
 #define NSEC_PER_SEC  1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
+#define NSEC_PER_HOUR (3600 * NSEC_PER_SEC)
 
 /*
  * Any clock, such as the CPU time of this thread (CLOCK_THREAD_CPUTIME_ID), or of a

@@ -24,8 +24,7 @@
 
 #define MAX_NAME      200 /* bytes */
 #define LEAST_SUMS_NS (60 * NSEC_PER_SEC)
-#define HOUR_NS       (3600 * NSEC_PER_SEC)
-#define DAY_NS        (24 * HOUR_NS)
+#define DAY_NS        (24 * NSEC_PER_HOUR)
 
 #define AT(member) offsetof(struct ship_options, member)
 
@@ -85,7 +84,7 @@ static int set_sums(void *member, const char *text)
 	err = time_parse_duration(text, ns);
 	if (err || *ns < LEAST_SUMS_NS)
 		return -EINVAL;
-	if (HOUR_NS % *ns && (*ns % HOUR_NS || DAY_NS % *ns))
+	if (NSEC_PER_HOUR % *ns && (*ns % NSEC_PER_HOUR || DAY_NS % *ns))
 		return -EINVAL;
 	return 0;
 }

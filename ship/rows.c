@@ -112,7 +112,7 @@ void ship_rows_fini(struct ship_rows *r)
 		buf_fini(&r->table[i]);
 }
 
-static void put_address(const struct ship_address *a, struct buf *out)
+void ship_put_address(const struct ship_address *a, struct buf *out)
 {
 	rowbinary_put(out, '4', a->host);
 	rowbinary_put(out, '4', a->at);
@@ -150,7 +150,7 @@ static void put_count(const struct profile_rows *p, unsigned int counter,
 {
 	if (!n)
 		return;
-	put_address(&p->of->epoch->address, p->out);
+	ship_put_address(&p->of->epoch->address, p->out);
 	rowbinary_put(p->out, '8', p->of->image);
 	rowbinary_put(p->out, '8', p->of->stream);
 	rowbinary_put(p->out, '8', p->of->context);
@@ -168,7 +168,7 @@ static void put_thinned(const struct profile_rows *p, uint64_t offset, uint64_t 
 		if (!n || level < THIN_FIRST)
 			continue;
 		rowbinary_put(p->thin, '1', level);
-		put_address(&p->of->epoch->address, p->thin);
+		ship_put_address(&p->of->epoch->address, p->thin);
 		rowbinary_put(p->thin, '8', p->of->image);
 		rowbinary_put(p->thin, '8', p->of->stream);
 		rowbinary_put(p->thin, '8', offset);
@@ -242,7 +242,7 @@ static int read_row(sqlite3_stmt *st, void *ctx)
 {
 	struct rows_reader *r = ctx;
 
-	put_address(&r->epoch->address, r->to);
+	ship_put_address(&r->epoch->address, r->to);
 	ship_rows_put(st, r->table->types, r->to);
 	return r->to->err;
 }

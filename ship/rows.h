@@ -108,6 +108,9 @@ struct profile;
 void ship_rows_put_profile(const struct ship_profile *p, uint64_t *state,
 			   struct profile *profile, struct ship_rows *out);
 
+/* Appends the columns host, at and nr. */
+void ship_put_address(const struct ship_address *a, struct buf *out);
+
 /* Appends the current row of a statement; types are those of rowbinary.h. */
 void ship_rows_put(struct sqlite3_stmt *st, const char *types, struct buf *out);
 

@@ -23,8 +23,6 @@
 #include "db/profile/codec.h"
 #include "ship/thin.h"
 
-#define HOUR_NS (3600 * NSEC_PER_SEC)
-
 /* Samples of an image and a stream. */
 struct part {
 	int64_t image, stream; /* of the database */
@@ -36,6 +34,9 @@ struct kept {
 	int64_t stream;
 	uint64_t stored, lost;
 };
+
+/* Of a statement's table: the rows of the sum's epochs. */
+#define OF_EPOCHS "epoch IN (SELECT value FROM json_each(?1))"
 
 struct adding {
 	sqlite3 *h;
@@ -153,7 +154,7 @@ int ship_sums_join(struct ship_epoch *last, const struct ship_epoch *e)
 
 static uint64_t hour_of(uint64_t ns)
 {
-	return ns / HOUR_NS;
+	return ns / NSEC_PER_HOUR;
 }
 
 bool ship_sums_cut(struct ship_epoch *last, uint64_t from_ns)
@@ -364,8 +365,8 @@ static int add_profile(sqlite3_stmt *st, void *ctx)
 static int read_samples(struct adding *a)
 {
 	static const char keys[] =
-		"SELECT image, stream, epoch, kind FROM profile WHERE epoch IN (SELECT"
-		" value FROM json_each(?1)) AND context = 0 AND kind <= 1"
+		"SELECT image, stream, epoch, kind FROM profile WHERE " OF_EPOCHS
+		" AND context = 0 AND kind <= 1"
 		" ORDER BY image, stream, epoch, kind";
 	static const char counts[] =
 		"SELECT counts FROM profile WHERE epoch = ?1 AND image = ?2 AND stream"
@@ -380,13 +381,6 @@ static int read_samples(struct adding *a)
 }
 
 /* ---- the ledger ---- */
-
-static void put_address(struct adding *a, struct buf *out)
-{
-	rowbinary_put(out, '4', a->epoch->address.host);
-	rowbinary_put(out, '4', a->epoch->address.at);
-	rowbinary_put(out, '2', a->epoch->address.nr);
-}
 
 /* stream, its id, class, name, n */
 static int put_loss(sqlite3_stmt *st, void *ctx)
@@ -403,7 +397,7 @@ static int put_loss(sqlite3_stmt *st, void *ctx)
 	if (!n)
 		return 0;
 	k->lost += n;
-	put_address(a, a->to);
+	ship_put_address(&a->epoch->address, a->to);
 	rowbinary_put(a->to, '1', 0);
 	rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, 1));
 	rowbinary_put(a->to, '1', (uint64_t)sqlite3_column_int64(st, 2));
@@ -430,7 +424,7 @@ static int put_tally(sqlite3_stmt *st, void *ctx)
 
 	if (!k)
 		return -ENOMEM;
-	put_address(a, a->to);
+	ship_put_address(&a->epoch->address, a->to);
 	rowbinary_put(a->to, '1', 0);
 	rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, 1));
 	rowbinary_put(a->to, '8', k->stored + k->lost);
@@ -483,7 +477,7 @@ static int put_comm(sqlite3_stmt *st, void *ctx)
 	a->left_kept -= kept;
 	if (!kept)
 		return 0;
-	put_address(a, a->to);
+	ship_put_address(&a->epoch->address, a->to);
 	rowbinary_put_string(a->to, comm, strlen(comm));
 	rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, 3));
 	rowbinary_put(a->to, '8', (uint64_t)sqlite3_column_int64(st, 4));
@@ -504,7 +498,7 @@ static int put_flush(const struct flush_sum *f)
 
 	if (!f->any)
 		return 0;
-	put_address(f->adding, out);
+	ship_put_address(&f->adding->epoch->address, out);
 	rowbinary_put(out, '8', f->seq);
 	rowbinary_put(out, '8', f->from_ns);
 	rowbinary_put(out, '8', f->to_ns);
@@ -552,15 +546,12 @@ static int read_flushes(struct adding *a)
 {
 	static const char sql[] =
 		"SELECT seq, from_ns, to_ns, duration_ns, received, stored, lost,"
-		" merged FROM flush WHERE epoch IN (SELECT value FROM json_each(?1))"
-		" ORDER BY seq";
+		" merged FROM flush WHERE " OF_EPOCHS " ORDER BY seq";
 	struct flush_sum f = { .adding = a };
 	int err = sql_each(a->h, add_flush, &f, sql, "s", a->ids);
 
 	return err ? err : put_flush(&f);
 }
-
-#define OF_EPOCHS "epoch IN (SELECT value FROM json_each(?1))"
 
 static const char losses[] = "SELECT t.stream, " FLEETID_STREAM(
 	"s") ", t.class, t.name, sum(t.n) FROM loss t"

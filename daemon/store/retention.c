@@ -26,7 +26,6 @@
 
 #define LOOK_NS     (60 * NSEC_PER_SEC)
 #define MIN_REST_NS NSEC_PER_MSEC
-#define HOUR_NS     (3600 * NSEC_PER_SEC)
 
 struct retention {
 	struct db *db;
@@ -94,8 +93,9 @@ static void note_clock(struct retention *k, bool was_ahead)
 			"and the time since: nothing is rolled up or removed for its "
 			"age for the next %.1f hours; set the clock if it is wrong",
 			db_path(k->db),
-			(double)(c->offset_ns + c->boot_ns - c->believed_ns) / HOUR_NS,
-			(double)c->wait_ns / HOUR_NS);
+			(double)(c->offset_ns + c->boot_ns - c->believed_ns) /
+				NSEC_PER_HOUR,
+			(double)c->wait_ns / NSEC_PER_HOUR);
 	else if (!c->ahead && was_ahead)
 		log_info("retain: %s: the clock is accepted again: it is %s",
 			 db_path(k->db), time_format(c->believed_ns, text));

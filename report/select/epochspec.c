@@ -21,7 +21,6 @@
 #include "db/query/marks.h"
 
 #define TOLERANCE_NS NSEC_PER_SEC /* users give times in seconds */
-#define HOUR_NS      (3600 * NSEC_PER_SEC)
 
 static bool is_label(const struct query_epochs *all, const char *text)
 {
@@ -242,7 +241,7 @@ void epochspec_mention_before(struct db *db, const char *spec,
 	if ((spec && strcmp(spec, "recent") != 0) || !is_of_collector(shown))
 		return;
 	find_ends(shown, &from_ns, &to_ns);
-	hour_ns = to_ns > HOUR_NS ? to_ns - HOUR_NS : 0;
+	hour_ns = to_ns > NSEC_PER_HOUR ? to_ns - NSEC_PER_HOUR : 0;
 	snprintf(hour, sizeof(hour), "%s..", time_format(hour_ns, begin));
 	if (query_epochs(db, hour, &near))
 		return;

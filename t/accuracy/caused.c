@@ -760,49 +760,29 @@ KERNEL void mend_port_multiply(struct set *s, unsigned long rounds)
 
 /* Code. */
 
-/* 1500 jumps, five lines each; without the cause 300, which fit into the first cache.
- */
 #define JUMPS(nr, skip)                                                        \
 	__asm__ volatile(".rept " nr "\n\tadd $3, %0\n\tjmp 1f\n\t.skip " skip \
 			 "\n1:\n\t.endr"                                       \
 			 : "+r"(x))
 
-KERNEL void stall_icache_scattered(struct set *s, unsigned long rounds)
-{
-	uint64_t x = s->state;
+#define JUMP_LOOP(name, nr, skip)                                \
+	KERNEL void name(struct set *s, unsigned long rounds)    \
+	{                                                        \
+		uint64_t x = s->state;                           \
+                                                                 \
+		for (unsigned long i = 0; i <= rounds / nr; i++) \
+			JUMPS(#nr, skip);                        \
+		s->state = x;                                    \
+	}
 
-	for (unsigned long i = 0; i <= rounds / 1500; i++)
-		JUMPS("1500", "5 * 64 - 9");
-	s->state = x;
-}
-
-KERNEL void mend_icache_scattered(struct set *s, unsigned long rounds)
-{
-	uint64_t x = s->state;
-
-	for (unsigned long i = 0; i <= rounds / 300; i++)
-		JUMPS("300", "5 * 64 - 9");
-	s->state = x;
-}
+/* 1500 jumps, five lines each; without the cause 300, which fit into the first cache.
+ */
+JUMP_LOOP(stall_icache_scattered, 1500, "5 * 64 - 9")
+JUMP_LOOP(mend_icache_scattered, 300, "5 * 64 - 9")
 
 /* A jump a page, with a line of each; without the cause a jump a line. */
-KERNEL void stall_itlb_jumps(struct set *s, unsigned long rounds)
-{
-	uint64_t x = s->state;
-
-	for (unsigned long i = 0; i <= rounds / 400; i++)
-		JUMPS("400", "4096 + 64 - 9");
-	s->state = x;
-}
-
-KERNEL void mend_itlb_jumps(struct set *s, unsigned long rounds)
-{
-	uint64_t x = s->state;
-
-	for (unsigned long i = 0; i <= rounds / 400; i++)
-		JUMPS("400", "64 - 6");
-	s->state = x;
-}
+JUMP_LOOP(stall_itlb_jumps, 400, "4096 + 64 - 9")
+JUMP_LOOP(mend_itlb_jumps, 400, "64 - 6")
 
 /* Loops as programs have them. */
 

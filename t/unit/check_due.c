@@ -14,8 +14,7 @@
 #include "t/unit/unit.h"
 
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
-#define HOUR_NS    (60 * MINUTE_NS)
-#define DAY_NS     (24 * HOUR_NS)
+#define DAY_NS     (24 * NSEC_PER_HOUR)
 #define NR_DAYS    3
 #define MAX_NR     (NR_DAYS * 144 + 1)
 #define NR_ROUNDS  300
@@ -205,15 +204,19 @@ static uint64_t any(uint64_t *seed, uint64_t below)
 static void maybe_roll(struct model *m, uint64_t now_ns, uint64_t *seed)
 {
 	if (!any(seed, 12))
-		roll(m, HOUR_NS, now_ns - any(seed, 12) * HOUR_NS);
+		roll(m, NSEC_PER_HOUR, now_ns - any(seed, 12) * NSEC_PER_HOUR);
 	if (!any(seed, 60))
 		roll(m, DAY_NS, now_ns);
 }
 
 START_TEST(each_flush_counts_once)
 {
-	static const uint64_t lengths[] = { 0,           20 * MINUTE_NS, HOUR_NS,
-					    2 * HOUR_NS, 6 * HOUR_NS,    DAY_NS };
+	static const uint64_t lengths[] = { 0,
+					    20 * MINUTE_NS,
+					    NSEC_PER_HOUR,
+					    2 * NSEC_PER_HOUR,
+					    6 * NSEC_PER_HOUR,
+					    DAY_NS };
 	const uint64_t length = lengths[_i];
 	uint64_t seed = unit_seed();
 
@@ -255,7 +258,7 @@ START_TEST(a_label_within_an_hour_that_is_rolled_up_later)
 	while (ship(m, 4))
 		;
 	ck_assert_uint_eq(m->cursor, 63); /* the label ended a sum */
-	roll(m, HOUR_NS, FAR_FUTURE + 12 * HOUR_NS);
+	roll(m, NSEC_PER_HOUR, FAR_FUTURE + 12 * NSEC_PER_HOUR);
 	end_run(m);
 	check_counts(m, 0);
 	free(m);
@@ -269,7 +272,7 @@ START_TEST(a_labelled_epoch_is_not_passed_over)
 	ck_assert_ptr_nonnull(m);
 	m->how = (struct ship_how){ DAY_NS, 1 };
 	add_hours(m, 12, 63);
-	roll(m, HOUR_NS, FAR_FUTURE + 12 * HOUR_NS);
+	roll(m, NSEC_PER_HOUR, FAR_FUTURE + 12 * NSEC_PER_HOUR);
 	ck_assert_uint_eq(ship(m, 1), 1); /* no room for the label's */
 	ck_assert_uint_lt(m->cursor, 63);
 	end_run(m);
@@ -286,14 +289,15 @@ START_TEST(a_clock_that_was_set_back)
 	ck_assert_ptr_nonnull(m);
 	m->how = (struct ship_how){ DAY_NS, 1 };
 	add_hours(m, 9, 0);
-	add_flush(m, FAR_FUTURE + 9 * HOUR_NS, false);
-	add_flush(m, FAR_FUTURE + 9 * HOUR_NS + 10 * MINUTE_NS, false);
+	add_flush(m, FAR_FUTURE + 9 * NSEC_PER_HOUR, false);
+	add_flush(m, FAR_FUTURE + 9 * NSEC_PER_HOUR + 10 * MINUTE_NS, false);
 	for (uint64_t i = 0; i < 24; i++)
-		add_flush(m, FAR_FUTURE + 8 * HOUR_NS + i * 10 * MINUTE_NS, false);
+		add_flush(m, FAR_FUTURE + 8 * NSEC_PER_HOUR + i * 10 * MINUTE_NS,
+			  false);
 	while (ship(m, 4))
 		;
 	ck_assert_uint_gt(m->cursor, 48);
-	roll(m, HOUR_NS, FAR_FUTURE + 12 * HOUR_NS);
+	roll(m, NSEC_PER_HOUR, FAR_FUTURE + 12 * NSEC_PER_HOUR);
 	end_run(m);
 	check_counts(m, 0);
 	free(m);
@@ -304,7 +308,7 @@ END_TEST
 START_TEST(the_limit_of_the_list_is_no_end_of_a_sum)
 {
 	struct ship_due *due = calloc(1, sizeof(*due));
-	const struct ship_how how = { HOUR_NS / 3, 1 };
+	const struct ship_how how = { NSEC_PER_HOUR / 3, 1 };
 
 	ck_assert_ptr_nonnull(due);
 	due->max = SHIP_MAX_EPOCHS;
@@ -347,7 +351,7 @@ static const struct {
 
 START_TEST(epochs_of_one_sum)
 {
-	const struct ship_how hours = { HOUR_NS, 1 }, none = { 0, 1 };
+	const struct ship_how hours = { NSEC_PER_HOUR, 1 }, none = { 0, 1 };
 	const struct ship_epoch last = { .run = 1,
 					 .label = (char *)"",
 					 .from_ns = 60 * MINUTE_NS,
