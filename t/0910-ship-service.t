@@ -7,7 +7,7 @@
 . "$srcdir/t/web.sh"
 PATH="$builddir/ship:$PATH"
 need python3 curl
-plan 38
+plan 39
 unset CPI_STORE
 CPI_SHIP_CONFIG=$PWD/ship.conf
 export CPI_SHIP_CONFIG
@@ -61,6 +61,12 @@ is "$(sed -n 's/^#\([a-z-]*\) =.*/\1/p' "$example" | sort)" "$(cpi-ship --help |
 sed 's/^#\([a-z-]* =\)/\1/' "$example" >all.conf
 try 'all settings of the example are valid' env CPI_STORE=clickhouse://store/cpi \
 	cpi-ship --config all.conf --check-config
+CPI_STORE=clickhouse://store/cpi
+export CPI_STORE
+is "$(cpi-ship --config all.conf --check-config | awk '$1 != "db" { print $1, $2 }')" \
+	"$(cpi-ship --config /dev/null --check-config | awk '$NF == "default" { print $1, $2 }')" \
+	'the values of the example are the defaults, and none is set that has no default'
+unset CPI_STORE
 
 # ---- a store that is away ----
 "$builddir/t/mkdb" t.db "$builddir/t/target" >/dev/null || bail 'mkdb failed'
