@@ -72,5 +72,5 @@ bound "$(sql "SELECT total(n) FROM loss WHERE kind = 0 AND class = 0 AND name = 
 is "$(strangers)" '' 'no sample is attributed to another program'
 # burn_a has 30 before the loss, and may have 120 in all: 170 are 4.5 sigma more. With
 # the 150 of burn_b they would be 270.
-bound "$(samples '*' '*/burn_a')" '>=' 3 'samples of burn_a before the loss are attributed to it'
-bound "$(samples '*' '*/burn_a')" '<=' 170 'samples of burn_b are not attributed to burn_a'
+bound "$(samples '*' "$programs/burn_a")" '>=' 3 'samples of burn_a before the loss are attributed to it'
+bound "$(samples '*' "$programs/burn_a")" '<=' 170 'samples of burn_b are not attributed to burn_a'

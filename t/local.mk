@@ -282,7 +282,8 @@ LONG_TESTS += $(IMAGE_TESTS)
 
 # Processes and file systems that do not answer.
 HOSTILE_TESTS = t/0408-hostile-locks.t t/0409-hostile-roots.t t/0410-hostile-waits.t \
-	t/0412-hostile-faults.t t/0413-collect-months.t
+	t/0412-hostile-faults.t t/0413-collect-months.t \
+	t/0414-hostile-helpers.t
 dist_check_SCRIPTS += $(HOSTILE_TESTS)
 LONG_TESTS += $(HOSTILE_TESTS)
 check_PROGRAMS += t/programs/lock_holder t/programs/waits
@@ -600,7 +601,7 @@ QUICK_TESTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.
 # Fleets: real stores, where they are installed.
 EXTRA_DIST += t/clickhouse.sh t/clickhouse_now.js t/cluster.sh t/faulty_proxy.py
 FLEET_TESTS = t/0901-fleet-ship.t t/0902-fleet-reports.t t/0912-diff-machines.t
-FLEET_LONG_TESTS = t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t \
+FLEET_LONG_TESTS = t/0917-ship-faults.t t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t \
 	t/0906-fleet-chaos.t t/0907-fleet-sums.t t/0908-fleet-thinned.t t/0910-ship-service.t \
 	t/0911-fleet-limits.t t/0913-fleet-cluster.t t/0914-fleet-grow.t \
 	t/0915-fleet-summary.t t/0916-fleet-busy.t

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,18 @@ long perfev_sysctl(const char *name, long fallback)
 	return v;
 }
 
+/* Then the kernel refuses samples with registers, whoever asks. */
+static bool is_locked_down(void)
+{
+	struct buf text = { 0 };
+	const bool is =
+		!file_read_all(AT_FDCWD, "/sys/kernel/security/lockdown", 256, &text) &&
+		strstr(buf_str(&text), "[confidentiality]");
+
+	buf_fini(&text);
+	return is;
+}
+
 /* Beyond 2, which Debian's kernels add, the kernel refuses CAP_PERFMON as well. */
 static void explain_permission(struct buf *out)
 {
@@ -62,8 +75,14 @@ void perfev_explain(int err, struct buf *out)
 {
 	switch (-err) {
 	case EACCES:
-	case EPERM:
-		explain_permission(out);
+	case EPERM: /* lockdown's, and some filters' of containers */
+		if (err == -EPERM && is_locked_down())
+			buf_puts(out,
+				 "the kernel is locked down for confidentiality and "
+				 "refuses samples with registers: boot with "
+				 "lockdown=integrity, if your policy allows it");
+		else
+			explain_permission(out);
 		break;
 	case ENOENT:
 	case EOPNOTSUPP:

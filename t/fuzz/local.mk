@@ -220,6 +220,30 @@ t_fuzz_fuzz_request_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_request_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_request_LDADD = $(FUZZED) $(NETTLE_LIBS)
 
+check_PROGRAMS += t/fuzz/fuzz_job
+t_fuzz_fuzz_job_SOURCES = t/fuzz/fuzz_job.c helpers/capture_work.c $(FUZZ_MAIN)
+t_fuzz_fuzz_job_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_job_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_job_LDADD = $(FUZZED) $(ANALYSIS_LIBS) $(ZSTD_LIBS) $(NETTLE_LIBS) -lm
+
+check_PROGRAMS += t/fuzz/fuzz_descriptors
+t_fuzz_fuzz_descriptors_SOURCES = t/fuzz/fuzz_descriptors.c daemon/os/foreignfds.c $(FUZZ_MAIN)
+t_fuzz_fuzz_descriptors_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_descriptors_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_descriptors_LDADD = $(FUZZED)
+
+check_PROGRAMS += t/fuzz/fuzz_rows
+t_fuzz_fuzz_rows_SOURCES = t/fuzz/fuzz_rows.c db/core/check.c db/core/rows.c \
+	db/core/schema_check.c db/query/contexts.c db/query/epochs.c db/query/places.c \
+	db/query/query.c db/query/sums.c db/query/totals.c report/profile/prof.c \
+	report/profile/prof_parts.c report/profile/prof_rows.c report/select/events.c \
+	report/select/evidence.c report/select/select.c $(FUZZ_MAIN)
+t_fuzz_fuzz_rows_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_rows_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_rows_LDADD = report/libreport.a analysis/libanalysis.a db/libstore.a \
+	db/libdb.a base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(NETTLE_LIBS) \
+	$(CURL_LIBS) -lm
+
 # What a target stands in for is not linked: the session, and how helpers are started.
 check_PROGRAMS += t/fuzz/fuzz_control
 t_fuzz_fuzz_control_SOURCES = t/fuzz/fuzz_control.c daemon/control/control_request.c \

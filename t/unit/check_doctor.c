@@ -205,7 +205,7 @@ static const struct {
 	{ "6.1.0",
 	  { { LOCKDOWN, "none integrity [confidentiality]\n" } },
 	  "lockdown",
-	  DOCTOR_PROBLEM },
+	  DOCTOR_FATAL },
 	{ "6.1.0", { { CLOCK, "tsc\n" } }, "clock", DOCTOR_OK },
 	{ "6.1.0", { { CLOCK, "arch_sys_counter\n" } }, "clock", DOCTOR_OK },
 	{ "6.1.0", { { CLOCK, "hpet\n" } }, "clock", DOCTOR_PROBLEM },

@@ -74,17 +74,15 @@ build_programs()
 # the sources, so it gets a copy.
 build_module()
 {
-	module= nmi_module= no_module='there is no kmod/'
+	module= nmi_module= inside= no_module='there is no kmod/'
 	[ -e "$srcdir/kmod/Kbuild" ] || return 0
 	no_module='the archive has no headers of this kernel'
 	[ -e "$kernel/usr/src/linux-headers-$release" ] || return 0
-	# Older kernels name a compiler that there may not be any more.
+	# The compiler that the kernel's configuration names is that of its Debian release.
 	cc=$(sed -n 's/^CC = .*[$](CROSS_COMPILE)//p' \
 		"$kernel/usr/src/linux-headers-$release/.kernelvariables")
-	no_module="it is built by ${cc:-gcc}, which is not installed"
-	command -v "$triplet-${cc:-gcc}" >/dev/null || return 0
-	no_module="the kernel's build programs do not run on this machine"
-	kbuild_runs || return 0
+	cc=${cc:-gcc}
+	command -v "$triplet-$cc" >/dev/null && kbuild_runs || foreign_compiler || return 0
 	no_module=
 	mkdir -p "$work/module-$release"
 	cp -Rpu "$srcdir/kmod" "$srcdir/abi" "$work/module-$release"
@@ -103,14 +101,59 @@ kbuild_runs()
 	[ -n "$modpost" ] && ! "$modpost" --help 2>&1 | grep -q 'not found'
 }
 
+# foreign_compiler: sets $inside, a command that runs another in a minimal system of the
+# kernel's Debian release, which has its compiler and what the kernel's build programs
+# need. It sees $cache at the same place.
+foreign_compiler()
+{
+	inside=$cache/system-${suite%-backports}-$cc-$arch
+	no_module="it is built by $cc, which is not installed, and a system of"
+	no_module="$no_module ${suite%-backports} cannot be made: "
+	if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
+		no_module="${no_module}that needs root and mmdebstrap"
+		return 1
+	fi
+	if [ ! -e "$inside" ]; then
+		note "making a system of ${suite%-backports} with $cc"
+		rm -rf "$inside.new"
+		if ! mmdebstrap --variant=apt --include="$(compiler_packages)" \
+			"${suite%-backports}" "$inside.new" "$(mirror)" \
+			>"$inside.log" 2>&1 </dev/null; then
+			no_module="$no_module$(grep -m 1 '^E:' "$inside.log")"
+			return 1
+		fi
+		mv "$inside.new" "$inside"
+	fi
+	mkdir -p "$inside$cache"
+	inside="unshare -m $here/inside $inside $cache"
+}
+
+compiler_packages()
+{
+	printf make,bc,
+	case ${suite%-backports} in
+	bullseye) printf libelf1,libssl1.1, ;;
+	bookworm) printf libelf1,libssl3, ;;
+	*) printf libelf1t64,libssl3t64,libdw1t64, ;;
+	esac
+	[ "$deb_arch" = "$host_deb_arch" ] && echo "$cc" || echo "$cc-$triplet"
+}
+
+# mirror: the host's, of its own Debian release.
+mirror()
+{
+	apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' |
+		awk -v c="$codename" '$2 == c && $1 !~ /security/ { print $1; exit }'
+}
+
 # build_ko FOLDER: where sparse is installed it looks at what is compiled. Neither may
 # have anything to say. Debian's headers lack the vmlinux that modules' BTF is made from.
 build_ko()
 {
 	sparse=
-	! command -v sparse >/dev/null || sparse=C=1
-	# shellcheck disable=SC2086 # a word, or none
-	build "$1" make -C "$kernel/usr/src/linux-headers-$release" \
+	! command -v sparse >/dev/null || [ -n "$inside" ] || sparse=C=1
+	# shellcheck disable=SC2086 # lists of words
+	build "$1" $inside make -C "$kernel/usr/src/linux-headers-$release" \
 		M="$work/module-$release/$1" ARCH="$kernel_arch" \
 		CROSS_COMPILE="$triplet-" CONFIG_DEBUG_INFO_BTF_MODULES= W=1 $sparse modules
 	! grep -E '(warning|error): ' "$work/$1.log" || bail "$1: see above"

@@ -97,7 +97,8 @@ newest()
 }
 
 # fetch_release VERSION: which release that is now: of the distribution itself for
-# "", of its backports for "backports", else the newest whose name begins so.
+# "", of its backports for "backports", else the newest whose name begins with these
+# numbers.
 fetch_release()
 {
 	case $1 in
@@ -109,7 +110,7 @@ fetch_release()
 		vm_apt apt-cache ${1:+-t "$codename-$1"} depends "linux-image-cloud-$deb_arch" |
 			sed -n 's/.*Depends: linux-image-//p' | head -n 1
 		;;
-	*) newest "^$(printf %s "$1" | sed 's/[.]/\\./g')" ;;
+	*) newest "^$(printf %s "$1" | sed 's/[.]/\\./g')\\([^0-9]\\|\$\\)" ;;
 	esac
 }
 

@@ -112,12 +112,11 @@ static void check_lockdown(struct doctor *d)
 		doctor_ok(d, "lockdown",
 			  "the kernel has no lockdown, or it is not shown");
 	else if (strstr(buf_str(&text), "[confidentiality]"))
-		doctor_add(
-			d, "lockdown", DOCTOR_PROBLEM,
-			"the kernel is locked down for confidentiality",
-			"BPF programs may not read memory, and /proc/kcore is closed: "
-			"the collector is perf, and there are no windows.",
-			"boot with lockdown=integrity, if your policy allows it");
+		doctor_add(d, "lockdown", DOCTOR_FATAL,
+			   "the kernel is locked down for confidentiality",
+			   "It refuses samples with registers, so cpid cannot sample, "
+			   "except by a signed kernel module.",
+			   "boot with lockdown=integrity, if your policy allows it");
 	else if (strstr(buf_str(&text), "[integrity]"))
 		doctor_ok(d, "lockdown",
 			  "integrity: BPF works, unsigned modules do not");

@@ -137,6 +137,8 @@ for mode in integrity confidentiality; do
 		say "lockdown $mode $(cpid_field collector)"
 		cpid_stop
 	else
+		[ $mode = integrity ] || check 'cpid names the lockdown' \
+			grep -q 'locked down for confidentiality' t.log
 		say "lockdown $mode no: $(last_word .)"
 	fi
 done
