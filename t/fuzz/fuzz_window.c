@@ -32,6 +32,17 @@ struct subject {
 	struct walk walk;
 };
 
+/* One of each machine serves all inputs: it keeps nothing of what it has translated. */
+static struct translator *translator_of(unsigned int machine)
+{
+	static struct translator *kept[2];
+	struct translator **t = &kept[machine == EM_AARCH64];
+
+	if (!*t)
+		fuzz_check(!translator_open(machine, t));
+	return *t;
+}
+
 /* All memory repeats the code. */
 static int read_memory(const struct subject *t, uint64_t *to, uint32_t size,
 		       uint64_t address)
@@ -122,7 +133,8 @@ static void interpret(struct subject *t, const uint8_t *head, bool translated)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct subject *t;
+	static struct subject kept; /* to get new pages each time would take longest */
+	struct subject *t = &kept;
 	struct translator *translator;
 	uint16_t wanted[3];
 	unsigned int machine;
@@ -130,10 +142,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size <= HEAD)
 		return 0;
-	t = calloc(1, sizeof(*t));
+	memset(t, 0, sizeof(*t));
 	how = data[HEAD] & 1;
 	machine = data[HEAD] & 2 ? EM_AARCH64 : EM_X86_64;
-	fuzz_check(t && !translator_open(machine, &translator));
+	translator = translator_of(machine);
 	wanted[0] = data[0];
 	memcpy(wanted + 1, data + 4, 4);
 	if (size - HEAD - 1 < sizeof(t->code))
@@ -141,8 +153,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		memcpy(t->code, data + HEAD + 1, sizeof(t->code));
 	if (how) {
-		for (size_t i = 0; i < sizeof(t->page); i++)
-			((uint8_t *)&t->page)[i] = t->code[i % sizeof(t->code)];
+		for (size_t at = 0; at < sizeof(t->page); at += sizeof(t->code))
+			memcpy((uint8_t *)&t->page + at, t->code,
+			       sizeof(t->page) - at < sizeof(t->code)
+				       ? sizeof(t->page) - at
+				       : sizeof(t->code));
 		t->nr = CPI_UOPS_PER_PAGE;
 		translate_check_page(&t->page, CPI_UOPS_PER_PAGE);
 	} else {
@@ -164,7 +179,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memset(&t->state, 0, sizeof(t->state));
 		interpret(t, data, true);
 	}
-	translator_close(translator);
-	free(t);
 	return 0;
 }

@@ -8,6 +8,8 @@
 #include "analysis/blame/blame.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/blame/blame_costs.h"
@@ -410,6 +412,83 @@ START_TEST(sums_tally)
 			      "SEED=%#llx", seed);
 		arena_fini(&p.arena);
 	}
+}
+END_TEST
+
+#define NR_RECORDED 24
+#define RECORD      "t/fixtures/blame/accusations"
+
+static void print_insn(FILE *to, const struct procedure *p, int i)
+{
+	const struct blame_insn *at = &p->blame->insn[i];
+
+	fprintf(to, "insn %d %.9g %.9g %.9g %.9g\n", i, at->cycles, at->execute,
+		at->gain, at->error);
+	for (int k = 0; k < at->nr_stalls; k++) {
+		const struct stall *s = &at->stall[k];
+
+		fprintf(to, "stall %d %.9g", s->dynamic, s->cycles);
+		for (int c = 0; c < s->nr; c++)
+			fprintf(to, " %d %d %.9g", (int)s->culprit[c].reason,
+				s->culprit[c].insn, s->culprit[c].most);
+		fputc('\n', to);
+	}
+}
+
+/* Whether the lines are the same words, but for the last digits of numbers. */
+static bool same_line(char *a, char *b)
+{
+	char *end_a, *end_b, *word_a, *word_b;
+
+	for (word_a = strtok_r(a, " \n", &end_a), word_b = strtok_r(b, " \n", &end_b);
+	     word_a && word_b; word_a = strtok_r(NULL, " \n", &end_a),
+	    word_b = strtok_r(NULL, " \n", &end_b)) {
+		const double x = atof(word_a), y = atof(word_b);
+
+		if (strcmp(word_a, word_b) && !(fabs(x - y) <= 1e-6 * fabs(x)))
+			return false;
+	}
+	return !word_a && !word_b;
+}
+
+/*
+ * Nothing else says what the weights of suspects should be, so a change of one must be
+ * meant: RECORD=FILE writes the file anew.
+ */
+START_TEST(accusations_of_drawn_procedures_are_as_recorded)
+{
+	const char *srcdir = getenv("srcdir"), *again = getenv("RECORD");
+	char path[4096], *text = NULL, recorded[16384], made[16384];
+	FILE *to, *from, *now;
+	size_t size;
+
+	to = again ? fopen(again, "w") : open_memstream(&text, &size);
+	ck_assert_ptr_nonnull(to);
+	for (uint64_t n = 0; n < NR_RECORDED; n++) {
+		uint64_t state = 1000 + n;
+		struct procedure p;
+
+		make_random(&p, &state);
+		find(&p);
+		for (int i = 0; i < p.cfg->exit * INSNS; i++)
+			print_insn(to, &p, i);
+		arena_fini(&p.arena);
+	}
+	fclose(to);
+	if (again)
+		return;
+	snprintf(path, sizeof(path), "%s/" RECORD, srcdir ? srcdir : ".");
+	from = fopen(path, "r");
+	now = fmemopen(text, size, "r");
+	ck_assert(from && now);
+	while (fgets(made, sizeof(made), now)) {
+		ck_assert_ptr_nonnull(fgets(recorded, sizeof(recorded), from));
+		ck_assert_msg(same_line(recorded, made), "another line: %s", made);
+	}
+	ck_assert_ptr_null(fgets(recorded, sizeof(recorded), from));
+	fclose(from);
+	fclose(now);
+	free(text);
 }
 END_TEST
 
@@ -904,6 +983,7 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, figure_2_has_its_slotting_hazards);
 	tcase_add_test(tc, figure_2_adds_up_as_figure_4_does);
 	tcase_add_test(tc, sums_tally);
+	tcase_add_test(tc, accusations_of_drawn_procedures_are_as_recorded);
 	tcase_add_test(tc, writers_are_those_of_the_frequent_paths);
 	tcase_add_test(tc, footprints_are_sums_over_blocks_that_run_as_often);
 	tcase_add_test(tc, deferred_samples_are_outside);

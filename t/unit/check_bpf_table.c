@@ -12,10 +12,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/log.h"
 #include "base/times.h"
 #include "daemon/collect/bpf_grace.h"
 #include "daemon/os/cpus.h"
@@ -439,6 +442,31 @@ START_TEST(flips_are_by_ipi_where_that_can_be)
 }
 END_TEST
 
+/* A load that is refused: what the log says helps. */
+START_TEST(a_refused_load_says_which_rights_it_needs)
+{
+	const struct bpf_table_config cfg = bpf_table_default(1, 1);
+	char path[] = "/tmp/check_bpf_table.XXXXXX";
+	struct buf said = { 0 };
+	struct bpf_table *t;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fchmod(fd, 0666), 0);
+	ck_assert_int_eq(log_open(path), 0);
+	unlink(path);
+	ck_assert_int_eq(setresuid(65534, 65534, 65534), 0);
+	ck_assert_int_eq(bpf_table_open(&cfg, &t), -EPERM);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+	ck_assert_ptr_nonnull(buf_reserve(&said, 4096));
+	said.len = (size_t)read(fd, said.data, 4095);
+	ck_assert_ptr_nonnull(strstr(buf_str(&said), err_str(-EPERM)));
+	ck_assert_ptr_nonnull(strstr(buf_str(&said), "grant CAP_BPF and CAP_PERFMON"));
+	buf_fini(&said);
+	close(fd);
+}
+END_TEST
+
 static const struct {
 	const char *name;
 	bool interrupts;
@@ -473,6 +501,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, without_a_clock_no_time_is_quiet);
 	tcase_add_test(tc, a_lost_notice_costs_no_sample);
 	tcase_add_test(tc, many_cpus_get_smaller_arrays);
+	tcase_add_test(tc, a_refused_load_says_which_rights_it_needs);
 	tcase_add_test(tc, flips_are_by_ipi_where_that_can_be);
 	tcase_add_loop_test(tc, software_events_are_sampled_with_interrupts_on, 0,
 			    NR(events));
