@@ -9,8 +9,8 @@
  * user's own namespaces.
  *
  * I1  If there is no room for mappings, procmap.c drops the mappings of the largest
- *     processes of the account that has the most. So an account with fewer mappings
- *     than others loses none.
+ *     processes of the account that has the most. So an account loses none as
+ *     long as another one has more.
  * I2  The number of an account's processes is at most ACCOUNT_FACTOR × free, where free
  *     = max_processes - nr_processes. If k accounts each take as many as they can, each
  *     ends up with ACCOUNT_FACTOR / (k × ACCOUNT_FACTOR + 1) of max_processes, as soon

@@ -2,12 +2,12 @@
 /*
  * kernel.c - the symbols of kallsyms, sorted by address
  *
- * kallsyms has about 10 MB. It is read as a whole after look-ups that found nothing,
- * the first of which comes soon after the start, but never during a look-up. At the
- * start only its beginning is read. A look-up is one binary search. There are about
- * 120,000 symbols, so a symbol takes only 16 bytes: its end is computed from the next
- * symbol and from its image, and the image and base of all its symbols are stored once
- * (struct symbol_place).
+ * kallsyms has about 5 MB. At the start only its beginning is read. All of it is read
+ * after a look-up that found nothing, but never during one; the first such look-up
+ * comes soon after the start. A look-up is one binary search. There are about 120,000
+ * symbols, so a symbol takes only 16 bytes: its end is computed from the next symbol
+ * and from its image, and an image and its base are stored once for all the image's
+ * symbols (struct symbol_place).
  */
 #include "config.h"
 

@@ -4,7 +4,7 @@
  *
  * The program's few instructions are written here, so it needs no compiler and no
  * relocation. It copies 64 KiB at a time into a BPF map that is mapped into the daemon.
- * It runs by bpf_prog_test_run_opts(), and is never attached.
+ * bpf_prog_test_run_opts() runs it; it is never attached.
  */
 #include "config.h"
 

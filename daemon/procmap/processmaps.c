@@ -3,8 +3,8 @@
  * processmaps.c - mappings that a fork shares until one side changes them
  *
  * Most children exec at once, so a fork copies nothing; maps_own() copies before the
- * first change. A mapping that is replaced moves to a list of retired mappings, with
- * its end time, for samples that are attributed later.
+ * first change. A mapping that is replaced or unmapped moves to a list of retired
+ * mappings, with its end time, for samples that are attributed later.
  */
 #include "config.h"
 

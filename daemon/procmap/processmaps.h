@@ -2,9 +2,8 @@
 /*
  * processmaps.h - the current and former mappings of one process
  *
- * After a fork, parent and child share a struct maps until one of them changes it. It
- * is charged to the account of the process that made it, until the last process that
- * shares it releases it.
+ * After a fork, parent and child share a struct maps until one of them changes it. The
+ * account of the process that made it is charged until the last sharer releases it.
  */
 #ifndef CPI_DAEMON_PROCESSMAPS_H
 #define CPI_DAEMON_PROCESSMAPS_H
@@ -16,7 +15,7 @@
 #include "base/rangemap.h"
 #include "daemon/procmap/accounts.h"
 
-/* A mapping, or a part of one, that a newer mapping replaced. */
+/* A mapping, or a part of one, that was replaced or unmapped. */
 struct retired {
 	struct range range;
 	uint64_t until;

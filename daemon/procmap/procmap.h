@@ -10,17 +10,16 @@
  *
  * I1  An incarnation spans [start_ns, start of the tgid's next one): samples after its
  *     exit record still belong to it.
- * I2  Live mappings do not overlap. A mapping that a newer one replaced is retired with
- *     its end time, and dropped by procmap_forget(). Live and retired mappings count
- *     against the process's limit and its user's account.
- * I3  Each incarnation has a generation, a number that samples carry (abi/entry.h). If
- *     at most 1023 incarnations of one tgid may have samples in one batch, their
- *     generations differ.
- * I4  An exec id is the number of execs of a process and its ancestors. If
- *     exec_id_known is set, exec_id is that of this incarnation, and stays the same for
- *     as long as it is known. It is computed from an id that the kernel reported at
- *     some time, and from the forks and execs since. If records of forks or execs may
- *     have been lost, the exec ids of all processes become unknown.
+ * I2  Live mappings do not overlap. A mapping that was replaced or unmapped is retired
+ *     with its end time, and dropped by procmap_forget(). Live and retired mappings
+ * count against the process's limit and its user's account. I3  Each incarnation has a
+ * generation, a number that samples carry (abi/entry.h). If at most 1023 incarnations
+ * of one tgid may have samples in one batch, their generations differ. I4  An exec id
+ * is the number of execs of a process and its ancestors. If exec_id_known is set,
+ * exec_id is that of this incarnation, and stays the same for as long as it is known.
+ * It is computed from an id that the kernel reported at some time, and from the forks
+ * and execs since. If records of forks or execs may have been lost, the exec ids of all
+ * processes become unknown.
  */
 #ifndef CPI_DAEMON_PROCMAP_H
 #define CPI_DAEMON_PROCMAP_H
@@ -267,8 +266,8 @@ void procmap_end_unseen(struct procmap *pm, uint64_t when);
 
 /*
  * Drops exited and superseded processes, retired mappings, and gaps that ended before
- * horizon. is_alive returns whether a tgid that is marked as exited still has threads.
- * Then the process is kept.
+ * horizon. is_alive returns whether a tgid that is marked as exited still has threads;
+ * if so, the process is kept.
  */
 void procmap_forget(struct procmap *pm, uint64_t horizon,
 		    bool (*is_alive)(uint32_t tgid));

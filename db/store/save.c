@@ -2,8 +2,8 @@
 /*
  * save.c - copies a database page by page with SQLite's backup
  *
- * SQLite reads through its open descriptor, so a file that was deleted or replaced is
- * copied as well. The copy gets its name when it is complete and synced.
+ * SQLite reads through its open descriptor, so this also works after the file was
+ * deleted or replaced. The copy gets its name when it is complete and synced.
  */
 #include "config.h"
 

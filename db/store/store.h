@@ -6,10 +6,10 @@
  * merges a flush also inserts its (run, seq). So storing a flush again, after a crash
  * or an unclear error, changes nothing.
  *
- * I1  Per stream and epoch: received = Σ profile totals (PROFILE_COUNT) +
- *     Σ losses. store_flush() refuses a flush that breaks it.
- * I2  As long as the clock does not step back, the intervals of a run do not overlap.
- *     If the clock steps back during an interval, the interval is stored with to_ns =
+ * I1  Per stream and epoch: received = Σ totals (PROFILE_COUNT) of the profiles with
+ *     context "" + Σ losses. store_flush() refuses a flush that breaks it.
+ * I2  As long as the clock does not step back, the intervals of a run's flushes do not
+ *     overlap. If it steps back during an interval, the interval is stored with to_ns =
  *     from_ns (duration_ns still has its true length), and a gap row marks from_ns.
  *     Later intervals use the new time, so they may overlap earlier ones. If a run did
  *     not end cleanly, a gap row covers the time until the next run.
@@ -75,8 +75,8 @@ int store_end(struct store *s, uint64_t now_ns);
 void store_free(struct store *s);
 
 /*
- * Gets the newest end of a flush that is between min_ns and max_ns; min_ns if there is
- * none. Returns 0 or SQLite's error.
+ * Gets the latest time between min_ns and max_ns at which a flush ended; min_ns if
+ * there is none. Returns 0 or SQLite's error.
  */
 int store_newest(struct db *db, uint64_t min_ns, uint64_t max_ns, uint64_t *out);
 

@@ -18,13 +18,13 @@ struct freq_interval calc_block_range(const struct explained *e, int block);
 struct freq_interval calc_insn_range(const struct explained *e, int insn);
 
 /*
- * Whether a block of a known frequency took less than its best case: the frequency is
- * too high, or the timing model too slow. No view shows such a number without a word.
- * Less than half a percent does not count, which no text shows.
+ * Whether a block of a known frequency took less than its best case. Then the frequency
+ * is too high, or the timing model too slow, and every view says so. A difference below
+ * half a percent does not count, because no text would show it.
  */
 bool calc_is_too_fast(const struct explained *e, int block);
 
-/* The same of figures: the best case, and the actual cycles. */
+/* The same, given the best case and the actual cycles. */
 bool calc_is_below_best(double best, const struct freq_interval *actual);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * data_text.c - level, pattern and size of what misses
+ * data_text.c - level, pattern and size of data that misses
  */
 #include "config.h"
 

@@ -11,8 +11,8 @@
 #include "base/buf.h"
 
 /*
- * ", misses 20 to 45 %, beyond L2, stride 64 over 38 MB": of caches, or of TLBs.
- * chases: its address is a value that it loaded itself the last time.
+ * ", misses 20 to 45 %, beyond L2, stride 64 over 38 MB". tlb: of TLBs, not of caches.
+ * chases: the load's address is a value that the same load returned the time before.
  */
 void data_put_text(const struct data_insn *d, bool tlb, bool chases, struct buf *out);
 

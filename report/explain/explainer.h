@@ -33,7 +33,7 @@ struct explanation {
 	const struct symbol *symbol; /* NULL without procedure or image */
 	enum explain_state state;
 	int err;
-	const struct explained *e; /* NULL unless done, or deferred with its code */
+	const struct explained *e; /* NULL unless done, or deferred but analysed */
 	double samples;            /* of time */
 	double stray; /* those of them at no instruction of the procedure */
 };
@@ -74,8 +74,8 @@ int explainer_open_epoch(const struct explain_request *req, const struct selecti
 struct scope *explainer_scope(const struct explainer *x); /* the explainer's */
 
 /*
- * Whether evidence of speed is left out: contexts are selected, and pairs of samples
- * are kept for all contexts together.
+ * Whether pairs of samples are left out as evidence of speed, because contexts are
+ * selected: pairs are kept only for all contexts together.
  */
 bool explainer_lacks_pairs(const struct explainer *x);
 
@@ -136,7 +136,8 @@ struct isa *explainer_isa(const struct explainer *x);
  */
 int explainer_branches(struct explainer *x, struct edges **out);
 
-/* Calls fn for each sampled offset of the newest explanation at no instruction. */
+/* Calls fn for each sampled offset of the newest explanation that is at no instruction.
+ */
 typedef int (*explain_stray_fn)(void *ctx, uint64_t offset, double samples);
 int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *ctx);
 

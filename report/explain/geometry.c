@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * geometry.c - caches from sysfs, or of the family that the CPU's name ends with
+ * geometry.c - caches from sysfs, or those of the CPU's family
  *
- * The name has "(family 25, model 1)" on x86 (daemon/os/platform.c). A virtual
- * machine's sysfs may show a cache that it shares with others, and so has only a part
- * of.
+ * On x86 the CPU's name contains "(family 25, model 1)" (daemon/os/platform.c). The
+ * sysfs of a virtual machine may show a cache that is shared with others; then the
+ * machine has only a part of that size.
  */
 #include "config.h"
 

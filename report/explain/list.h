@@ -23,12 +23,12 @@ struct list_insn {
 	uint64_t taken, not_taken;
 };
 
-/* The caller sets the members up to inlines; the others start as 0. */
+/* The caller sets the members up to by_stream; the others start as 0. */
 struct list {
 	struct scope *scope;
 	const struct found_place *place;
 	bool has_weights;                  /* some time comes from weights (TIP) */
-	const struct explained *explained; /* NULL when it cannot be, or was not */
+	const struct explained *explained; /* NULL if there is no explanation */
 	const char *not_analysed; /* why it cannot be explained; NULL: it was, or no
 				     event measures time */
 	bool inlines;             /* say what was inlined */

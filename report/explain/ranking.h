@@ -14,8 +14,8 @@ struct ranking {
 };
 
 /*
- * The instructions of all procedures that took the most time, and the stalls that cost
- * the most, at most limit of them; 0: RANKED_INSNS_DEFAULT. words: give the reasons of
+ * Of all procedures, the instructions that took the most time, or the stalls that cost
+ * the most: at most limit of them; 0: RANKED_INSNS_DEFAULT. words: give the reasons of
  * stalls as text, else as names. Errors are logged, except -ENOMEM; the caller frees
  * out->insns with ranked_insns_fini() in any case.
  */

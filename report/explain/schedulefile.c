@@ -2,7 +2,7 @@
 /*
  * schedulefile.c - a file of schedules for each CPU model
  *
- * Its content is isa_kept.h's; isa_kept_get() is safe from forged content.
+ * isa_kept.h defines its content; isa_kept_get() is safe even if that is forged.
  */
 #include "config.h"
 

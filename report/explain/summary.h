@@ -53,7 +53,10 @@ size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_
 /* A procedure with fewer samples is not analysed. */
 #define SUMMARY_LEAST 50
 
-/* Leaves out procedures with fewer; for all of the selection. */
+/*
+ * For a summary of the whole selection: makes x leave out procedures with fewer
+ * samples, and deferred samples of the kernel.
+ */
 void summary_leave_out_few(struct summary *s, struct explainer *x);
 
 /*

@@ -70,9 +70,9 @@ int values_report_make(struct explainer *x, const struct found_place *place,
 void values_report_fini(struct values_report *r);
 
 /*
- * The operands of an explanation's procedure, at most limit values of each: sets *out,
- * which has *nr, and which values_operands_free() frees, also after an error. Only
- * operands that windows saw are there. 0 or -ENOMEM.
+ * Sets *out to the *nr operands of an explanation's procedure that windows saw, with at
+ * most limit values of each. The caller frees *out with values_operands_free(), also
+ * after an error. 0 or -ENOMEM.
  */
 int values_operands_find(struct explainer *x, const struct explanation *ex,
 			 size_t limit, struct values_operand **out, size_t *nr);
