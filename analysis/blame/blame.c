@@ -167,13 +167,10 @@ static bool has_varying_operand(struct finding *f, int insn)
 /* Whether the schedule has only the minimum wait, for any instruction of the group. */
 static bool waits_for_data(struct finding *f, int insn)
 {
-	const double runs = f->in->freq->block[f->scene.paths.block_of[insn]];
 	const int end = blame_group_end(&f->scene, insn);
 
 	if (is_anchored(f))
 		return false;
-	if (blame_overflows(&f->scene.footprints, runs))
-		return true;
 	for (int i = insn; i < end; i++)
 		if (blame_varies(&f->scene, i) || blame_may_mispredict(&f->scene, i))
 			return true;
@@ -260,6 +257,12 @@ static double sure_of(const struct freq *freq, int b)
 	return freq->block_range ? freq->block_range[b].low / freq->block[b] : 1;
 }
 
+/* How much more often a block may have run, at the high end of its interval. */
+static double more_of(const struct freq *freq, int b)
+{
+	return freq->block_range ? freq->block_range[b].high / freq->block[b] : 1;
+}
+
 /*
  * Instructions that retire together have their samples at one of them. So if an
  * instruction's samples do not show its waits, these waits are part of the excess of
@@ -294,6 +297,7 @@ static void split_block(struct finding *f, int b)
 		f->insn[i].cycles = f->in->samples[i] * f->in->period_cycles /
 				    f->in->freq->block[b];
 		f->insn[i].sure = sure_of(f->in->freq, b);
+		f->insn[i].more = more_of(f->in->freq, b);
 	}
 	scale = scale_of(f, block);
 	for (int i = block->first_insn; i < end; i++)

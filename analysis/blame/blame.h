@@ -76,6 +76,7 @@ struct blame_insn {
 	struct stall *stall; /* the longest first */
 	int nr_stalls;
 	double sure; /* low end of its executions, over their estimate */
+	double more; /* high end, likewise */
 	/*
 	 * The part of execute and static stalls that is a dynamic stall if it ran as
 	 * rarely as that; nr is 0 if there is none, or no culprit. Not in stall.
@@ -93,7 +94,8 @@ struct blame_range {
 /*
  * Where the time of a procedure went, in samples. Summaries of several procedures add
  * up member by member. least is the time that only this reason explains, most the time
- * that it may explain, also if the code ran more rarely than estimated.
+ * that it may explain, also if the code ran more rarely than estimated (dynamic stalls)
+ * or more often (static ones).
  *
  * I1  tallied = execution + Σ (stalls by their first culprit) - gain + error
  * I2  samples = tallied + outside

@@ -40,12 +40,12 @@ struct suspect {
 
 /*
  * How much code runs at least as often as a block: blocks by frequency, most frequent
- * first.
+ * first. Lines and pages count once, however many blocks are in them.
  */
 struct blame_footprints {
 	double *runs;
-	double *bytes; /* of this block and those before it */
-	bool *calls;   /* there is a call in this block or those before it */
+	double *lines, *pages; /* of this block and those before it */
+	bool *calls;           /* there is a call in this block or those before it */
 	int nr;
 };
 
@@ -129,8 +129,12 @@ int blame_group_end(const struct blame_scene *scene, int insn);
 int blame_footprints_init(struct blame_footprints *f, const struct blame_input *in,
 			  struct arena *arena);
 
-/* Whether more code runs between two executions of a block than a cache holds. */
-bool blame_overflows(const struct blame_footprints *f, double runs);
+/* Whether more code runs between two executions of a block than a cache or TLB holds.
+ */
+struct blame_overflow {
+	bool cache, tlb;
+};
+struct blame_overflow blame_overflows(const struct blame_footprints *f, double runs);
 
 /* Adds an instruction's stalls to the summary, converted from cycles to samples. */
 void blame_summary_count(struct blame_summary *sum, const struct blame_insn *insn,

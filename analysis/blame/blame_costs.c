@@ -42,9 +42,10 @@
 #define DIVISION     30.0           /* more than the schedule says */
 #define ATOMIC       100.0
 #define STORE        600.0 /* a store, while the stores before it miss as well */
-#define LATE         60.0  /* a line of code from the second cache or beyond */
-#define LONG         8     /* micro-ops, from which on an instruction is microcode */
-#define FEW_LINES    3     /* a stride of so many lines is fetched ahead */
+#define LATE \
+	60.0 /* a line of code from the second cache or beyond, or a page's address */
+#define LONG      8 /* micro-ops, from which on an instruction is microcode */
+#define FEW_LINES 3 /* a stride of so many lines is fetched ahead */
 
 /* As struct scale_costs, to be filled. */
 struct block_costs {
@@ -215,6 +216,18 @@ static struct refills refills_of(const struct blame_input *in,
 	return out;
 }
 
+/* What a block's code may wait for, if it does not stay in the cache or the TLB. */
+static double fetch_waits(const struct blame_scene *scene, int b)
+{
+	const struct cfg_block *block = &scene->in->cfg->block[b];
+	const struct blame_overflow over =
+		blame_overflows(&scene->footprints, scene->in->freq->block[b]);
+	const double bytes = (double)(block->end - block->start);
+
+	return (over.cache ? LATE * (1 + bytes / ADDRESS_LINE) : 0) +
+	       (over.tlb ? LATE * (1 + bytes / ADDRESS_PAGE) : 0);
+}
+
 static void add_block(struct block_scene *at, int b, struct block_costs *out)
 {
 	const struct blame_input *in = at->scene.in;
@@ -230,8 +243,7 @@ static void add_block(struct block_scene *at, int b, struct block_costs *out)
 		nr_locks += locks(&in->cfg->insn[i]);
 		out->calls[b] |= in->cfg->insn[i].kind & (INSN_CALL | INSN_SYSCALL);
 	}
-	if (blame_overflows(&at->scene.footprints, in->freq->block[b]))
-		wait += LATE * (1 + (double)(block->end - block->start) / ADDRESS_LINE);
+	wait += fetch_waits(&at->scene, b);
 	out->issue[b] = block->nr_insns / WIDTH;
 	out->best[b] =
 		fmax(fmax(LUCKY * schedule - save, nr_locks * LOCKED), out->issue[b]) +

@@ -19,24 +19,20 @@
 
 #define LINE        64
 #define PAGE        4096
-#define FILL_CYCLES 400.0      /* from the farthest memory */
-#define CACHE_BYTES (16 << 10) /* half of the smallest that cores have */
-#define TLB_BYTES   (64 << 12)
+#define FILL_CYCLES 400.0 /* from the farthest memory */
+#define CACHE_LINES 256.0 /* half of the smallest that cores have */
+#define TLB_PAGES   64.0
 #define MAX_BEFORE  8
 #define AGAIN       8.0 /* executions per call, from which on code counts as repeated */
 #define NEARLY      0.1 /* share of its executions, from which on other code counts */
 #define LATE        0.6 /* factor for an instruction that is not its line's first */
 
-struct block {
-	double runs, bytes;
-	bool calls;
-};
-
-static int by_runs(const void *a, const void *b)
+static int by_runs(const void *a, const void *b, void *of)
 {
-	const struct block *x = a, *y = b;
+	const double *runs = of;
+	const double x = runs[*(const int *)a], y = runs[*(const int *)b];
 
-	return x->runs < y->runs ? 1 : x->runs > y->runs ? -1 : 0;
+	return x < y ? 1 : x > y ? -1 : 0;
 }
 
 static bool has_call(const struct cfg *cfg, int b)
@@ -49,30 +45,66 @@ static bool has_call(const struct cfg *cfg, int b)
 	return false;
 }
 
+/*
+ * Counts each line or page once, at the first in the order of those that are in it:
+ * sum[k] is their number in the first k + 1 blocks. place: of each block in the order;
+ * -1: it never runs. Blocks are sorted by address.
+ */
+static void count_granules(const struct cfg *cfg, const int *place, uint64_t granule,
+			   double *sum, int nr)
+{
+	uint64_t counted = UINT64_MAX;
+	int first = -1;
+
+	for (int b = 0; b < cfg->exit; b++) {
+		const uint64_t begin = (cfg->block[b].start + cfg->bias) / granule;
+		const uint64_t end = (cfg->block[b].end - 1 + cfg->bias) / granule;
+
+		if (place[b] < 0)
+			continue;
+		if (begin == counted && first <= place[b]) {
+			sum[place[b]] += (double)(end - begin);
+		} else {
+			if (begin == counted)
+				sum[first]--;
+			sum[place[b]] += (double)(end - begin + 1);
+		}
+		if (end != counted || place[b] < first)
+			first = place[b];
+		counted = end;
+	}
+	for (int k = 1; k < nr; k++)
+		sum[k] += sum[k - 1];
+}
+
 int blame_footprints_init(struct blame_footprints *f, const struct blame_input *in,
 			  struct arena *arena)
 {
 	const struct cfg *cfg = in->cfg;
-	struct block *block = arena_array(arena, cfg->nr_blocks, sizeof(*block));
+	const double *runs = in->freq->block;
+	int *order = arena_array(arena, cfg->nr_blocks, sizeof(*order));
+	int *place = arena_array(arena, cfg->nr_blocks, sizeof(*place));
 
 	f->runs = arena_array(arena, cfg->nr_blocks, sizeof(*f->runs));
-	f->bytes = arena_array(arena, cfg->nr_blocks, sizeof(*f->bytes));
+	f->lines = arena_array(arena, cfg->nr_blocks, sizeof(*f->lines));
+	f->pages = arena_array(arena, cfg->nr_blocks, sizeof(*f->pages));
 	f->calls = arena_array(arena, cfg->nr_blocks, sizeof(*f->calls));
-	if (!block || !f->runs || !f->bytes || !f->calls)
+	if (!order || !place || !f->runs || !f->lines || !f->pages || !f->calls)
 		return -ENOMEM;
 	f->nr = 0;
-	for (int b = 0; b < cfg->exit; b++)
-		if (in->freq->block[b] > 0)
-			block[f->nr++] = (struct block){ in->freq->block[b],
-							 (double)(cfg->block[b].end -
-								  cfg->block[b].start),
-							 has_call(cfg, b) };
-	qsort(block, (size_t)f->nr, sizeof(*block), by_runs);
-	for (int i = 0; i < f->nr; i++) {
-		f->runs[i] = block[i].runs;
-		f->bytes[i] = block[i].bytes + (i ? f->bytes[i - 1] : 0);
-		f->calls[i] = block[i].calls || (i && f->calls[i - 1]);
+	for (int b = 0; b < cfg->exit; b++) {
+		place[b] = -1;
+		if (runs[b] > 0)
+			order[f->nr++] = b;
 	}
+	qsort_r(order, (size_t)f->nr, sizeof(*order), by_runs, (void *)runs);
+	for (int k = 0; k < f->nr; k++) {
+		place[order[k]] = k;
+		f->runs[k] = runs[order[k]];
+		f->calls[k] = has_call(cfg, order[k]) || (k && f->calls[k - 1]);
+	}
+	count_granules(cfg, place, LINE, f->lines, f->nr);
+	count_granules(cfg, place, PAGE, f->pages, f->nr);
 	return 0;
 }
 
@@ -82,16 +114,12 @@ static int last_of(const struct blame_footprints *f, double runs)
 	return (int)SEARCH(i, f->nr, f->runs[i] < NEARLY * runs) - 1;
 }
 
-static double bytes_of(const struct blame_footprints *f, double runs)
+struct blame_overflow blame_overflows(const struct blame_footprints *f, double runs)
 {
 	const int last = last_of(f, runs);
 
-	return last < 0 ? 0 : f->bytes[last];
-}
-
-bool blame_overflows(const struct blame_footprints *f, double runs)
-{
-	return bytes_of(f, runs) > 4 * CACHE_BYTES;
+	return (struct blame_overflow){ last >= 0 && f->lines[last] > 4 * CACHE_LINES,
+					last >= 0 && f->pages[last] > 4 * TLB_PAGES };
 }
 
 /* Whether the procedure's own code cannot evict it before it runs again. */
@@ -168,8 +196,10 @@ static void accuse(struct blame_case *c, enum blame_reason reason, uint64_t gran
 
 void blame_fetch(struct blame_case *c)
 {
-	const double bytes = bytes_of(&c->scene->footprints, c->frequency);
-	const bool in_cache = bytes <= CACHE_BYTES, in_tlb = bytes <= TLB_BYTES;
+	const struct blame_footprints *f = &c->scene->footprints;
+	const int last = last_of(f, c->frequency);
+	const bool in_cache = last < 0 || f->lines[last] <= CACHE_LINES;
+	const bool in_tlb = last < 0 || f->pages[last] <= TLB_PAGES;
 
 	accuse(c, BLAME_ICACHE, LINE, in_cache ? 0.2 : 0.8, in_cache);
 	accuse(c, BLAME_ITLB, PAGE, in_tlb ? 0.12 : 0.5, in_tlb);

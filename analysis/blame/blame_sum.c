@@ -4,7 +4,7 @@
  * the cycles that the culprits with this reason can cost together, at most the whole
  * stall. Lower end: the cycles that remain of the stall if every other reason costs its
  * most. Stalls that exist only if the code ran more rarely than estimated raise the
- * upper ends alone.
+ * upper ends alone. So do static stalls of executions beyond the estimate.
  */
 #include "config.h"
 
@@ -27,23 +27,38 @@ static double weigh(const struct stall *s, double most[BLAME_NR_REASONS])
 }
 
 /*
- * The lower end of a static stall counts only the executions that are certain, because
- * the schedule gives its length per execution.
+ * The factor of an instruction's static stalls at the high end of its executions, at
+ * which they and its execution take at most its time.
  */
-static void count_stall(struct blame_summary *sum, const struct stall *s, double sure,
-			double samples_per_cycle)
+static double growth_of(const struct blame_insn *insn)
+{
+	double known = insn->execute;
+
+	for (int i = 0; i < insn->nr_stalls; i++)
+		known += insn->stall[i].dynamic ? 0 : insn->stall[i].cycles;
+	return known > 0 ? fmax(fmin(insn->more, insn->cycles / known), 1) : 1;
+}
+
+/*
+ * The range of a static stall has the executions that are certain and those that are
+ * possible, because the schedule gives its length per execution.
+ */
+static void count_stall(struct blame_summary *sum, const struct blame_insn *insn,
+			const struct stall *s, double samples_per_cycle)
 {
 	double most[BLAME_NR_REASONS];
 	const double all = weigh(s, most);
+	const double sure = s->dynamic ? 1 : insn->sure;
+	const double growth = s->dynamic ? 1 : growth_of(insn);
 
 	for (int r = 0; r < BLAME_NR_REASONS; r++) {
 		const double others = all - most[r];
 
 		if (!(most[r] > 0))
 			continue;
-		sum->reason[r].most += most[r] * samples_per_cycle;
-		sum->reason[r].least += fmax(s->cycles - others, 0) *
-					(s->dynamic ? 1 : sure) * samples_per_cycle;
+		sum->reason[r].most += most[r] * growth * samples_per_cycle;
+		sum->reason[r].least +=
+			fmax(s->cycles - others, 0) * sure * samples_per_cycle;
 	}
 	sum->by_first[s->culprit[0].reason] += s->cycles * samples_per_cycle;
 }
@@ -62,7 +77,7 @@ void blame_summary_count(struct blame_summary *sum, const struct blame_insn *ins
 			 double samples_per_cycle)
 {
 	for (int i = 0; i < insn->nr_stalls; i++)
-		count_stall(sum, &insn->stall[i], insn->sure, samples_per_cycle);
+		count_stall(sum, insn, &insn->stall[i], samples_per_cycle);
 	count_possible(sum, &insn->possible, samples_per_cycle);
 	sum->execution += insn->execute * samples_per_cycle;
 	sum->gain += insn->gain * samples_per_cycle;

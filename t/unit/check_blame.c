@@ -674,8 +674,37 @@ START_TEST(writers_are_those_of_the_frequent_paths)
 }
 END_TEST
 
-/* The code of all blocks that run at least as often as another one. */
-START_TEST(footprints_are_sums_over_blocks_that_run_as_often)
+/* The lines or pages of all blocks that run at least as often as another one. */
+static double count_granules(const struct procedure *p, double runs, uint64_t granule)
+{
+	double nr = 0;
+
+	for (uint64_t g = 0; g <= p->cfg->block[p->cfg->exit - 1].end / granule; g++) {
+		bool touched = false;
+
+		for (int b = 0; b < p->cfg->exit; b++)
+			touched |= p->block[b] >= runs &&
+				   p->cfg->block[b].start < (g + 1) * granule &&
+				   p->cfg->block[b].end > g * granule;
+		nr += touched;
+	}
+	return nr;
+}
+
+/* Moves blocks apart: by nothing, some bytes, lines or pages. */
+static void scatter(struct procedure *p, uint64_t *state)
+{
+	static const uint64_t apart[] = { 0, 0, 8, 100, 9000 };
+	uint64_t moved = 0;
+
+	for (int b = 0; b < p->cfg->exit; b++) {
+		moved += apart[unit_random(state) % NR(apart)];
+		p->cfg->block[b].start += moved;
+		p->cfg->block[b].end += moved;
+	}
+}
+
+START_TEST(footprints_are_lines_and_pages_of_blocks_that_run_as_often)
 {
 	for (int n = 0; n < PROCEDURES; n++) {
 		const unsigned long long seed = unit_seed() + (unsigned)n;
@@ -685,23 +714,24 @@ START_TEST(footprints_are_sums_over_blocks_that_run_as_often)
 		int nr = 0;
 
 		make_random(&p, &state);
+		scatter(&p, &state);
 		ck_assert_int_eq(blame_footprints_init(&f, &p.in, &p.arena), 0);
 		for (int b = 0; b < p.cfg->exit; b++)
 			nr += p.block[b] > 0;
 		ck_assert_int_eq(f.nr, nr);
 		for (int i = 0; i < f.nr; i++) {
-			double bytes = 0;
 			bool calls = false;
 
-			for (int b = 0; b < p.cfg->exit; b++) {
-				if (!(p.block[b] >= f.runs[i]))
-					continue;
-				bytes += p.cfg->block[b].end - p.cfg->block[b].start;
+			for (int b = 0; b < p.cfg->exit; b++)
 				for (int k = b * INSNS; k < (b + 1) * INSNS; k++)
-					calls |= p.insn[k].kind &
-						 (INSN_CALL | INSN_SYSCALL);
-			}
-			ck_assert_msg(f.bytes[i] == bytes && f.calls[i] == calls,
+					calls |= p.block[b] >= f.runs[i] &&
+						 p.insn[k].kind &
+							 (INSN_CALL | INSN_SYSCALL);
+			ck_assert_msg(f.lines[i] == count_granules(&p, f.runs[i], 64) &&
+					      f.pages[i] == count_granules(&p,
+									   f.runs[i],
+									   4096) &&
+					      f.calls[i] == calls,
 				      "SEED=%#llx block %d", seed, i);
 			ck_assert_msg(!i || f.runs[i] < f.runs[i - 1],
 				      "SEED=%#llx block %d", seed, i);
@@ -940,6 +970,40 @@ START_TEST(code_that_runs_more_rarely_may_stall)
 }
 END_TEST
 
+/*
+ * The schedule explains a quarter of the cycles of the store at 34. If it ran twice as
+ * often, half of the time is that static stall; if five times as often, all of it.
+ */
+START_TEST(code_that_runs_more_often_has_more_static_stalls)
+{
+	static const struct {
+		double often, part;
+	} cases[] = { { 1, 0.25 }, { 2, 0.5 }, { 5, 1 } };
+	const int store = at_9800(0x34);
+	const double cycles = 174727 / FIGURE2_FREQUENCY;
+	struct freq_interval range[MAX_BLOCKS];
+	struct procedure p;
+
+	make_figure2(&p);
+	p.freq.anchored = true;
+	for (int i = 0; i < p.cfg->nr_insns; i++)
+		p.timing[i].dependency = 0;
+	p.timing[store].execute = 0;
+	p.timing[store].unit = 0;
+	p.timing[store].head = p.timing[store].dependency = (float)cycles / 4;
+	for (int b = 0; b < p.cfg->nr_blocks; b++)
+		range[b] = (struct freq_interval){ p.block[b], p.block[b],
+						   cases[_i].often * p.block[b] };
+	p.freq.block_range = range;
+	find(&p);
+	ck_assert_double_eq_tol(p.blame->summary.reason[BLAME_DEPENDENCY].most,
+				cases[_i].part * 174727, 1);
+	ck_assert_double_eq_tol(p.blame->summary.reason[BLAME_DEPENDENCY].least,
+				174727 / 4.0, 1);
+	arena_fini(&p.arena);
+}
+END_TEST
+
 START_TEST(summaries_add_up)
 {
 	struct blame_summary sum = { 0 };
@@ -985,7 +1049,7 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, sums_tally);
 	tcase_add_test(tc, accusations_of_drawn_procedures_are_as_recorded);
 	tcase_add_test(tc, writers_are_those_of_the_frequent_paths);
-	tcase_add_test(tc, footprints_are_sums_over_blocks_that_run_as_often);
+	tcase_add_test(tc, footprints_are_lines_and_pages_of_blocks_that_run_as_often);
 	tcase_add_test(tc, deferred_samples_are_outside);
 	tcase_add_test(tc, events_acquit_what_did_not_happen);
 	tcase_add_test(tc, records_of_hardware_decide);
@@ -995,6 +1059,7 @@ static Suite *blame_suite(void)
 	tcase_add_loop_test(tc, pointers_are_chased_only_through_the_load_itself, 0,
 			    NR(chains));
 	tcase_add_test(tc, code_that_runs_more_rarely_may_stall);
+	tcase_add_loop_test(tc, code_that_runs_more_often_has_more_static_stalls, 0, 3);
 	tcase_add_test(tc, summaries_add_up);
 	tcase_add_test(tc, reasons_have_names);
 	suite_add_tcase(s, tc);
