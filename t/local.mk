@@ -191,7 +191,8 @@ t_accuracy_steps_SOURCES = t/accuracy/steps.c
 t_accuracy_steps_CFLAGS = $(AM_CFLAGS)
 t_accuracy_steps_LDADD = $(t_accuracy_freq_dump_LDADD)
 EXTRA_DIST += t/accuracy/collect.py t/accuracy/culprits t/accuracy/landing \
-	t/accuracy/overlap.py t/accuracy/programs.py t/accuracy/ranks.py t/accuracy/run
+	t/accuracy/overlap.py t/accuracy/programs.py t/accuracy/ranks.py t/accuracy/run \
+	t/accuracy/unseen.py
 # Causes that are removed: t/accuracy/interventions, t/accuracy/culprits --held.
 EXTRA_DIST += t/accuracy/caused.c t/accuracy/caused.py t/accuracy/interventions
 dist_check_SCRIPTS += t/0330-freq-accuracy.t

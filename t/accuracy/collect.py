@@ -9,12 +9,14 @@ import re
 import shutil
 import subprocess
 
-from programs import HELD_OUT, TOP, TUNING, make_corpus, make_source, make_style
+from programs import HELD_OUT, TOP, TUNING, UNSEEN, make_corpus, make_source, make_style
 
-ALL = {**TUNING, **HELD_OUT}
+ALL = {**TUNING, **HELD_OUT, **UNSEEN}
 # callgrind has no AVX-512, and counts each round of a rep instruction.
 PLAIN_CPU = "glibc.cpu.hwcaps=" + ",".join(
     "-" + name for name in "AVX512F AVX512VL AVX512BW AVX512DQ AVX512CD ERMS FSRM".split())
+# guile translates to machine code while it runs, which no file has.
+ENVIRONMENT = dict(os.environ, GLIBC_TUNABLES=PLAIN_CPU, GUILE_JIT_THRESHOLD="-1")
 MOST_SECONDS = 1000
 # Two at a time: where others want the CPUs, too, it is of more use than one for longer.
 LOOP = ('end=$(($(date +%s) + $1)); input=$2; shift 2; while [ $(date +%s) -lt $end ]; '
@@ -28,7 +30,7 @@ class Failure(Exception):
 def run_quietly(command, text, **more):
     done = subprocess.run(command, input=text, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, errors="replace",
-                          env=dict(os.environ, GLIBC_TUNABLES=PLAIN_CPU), **more)
+                          env=ENVIRONMENT, **more)
     if done.returncode:
         raise Failure(f"{command[0]}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
 
@@ -110,7 +112,7 @@ class Collection:
                             self.database, "1000", "100", str(self.options.nr_windows),
                             "90", self.link, *self.command[1:]],
                            stdin=file, stdout=subprocess.DEVNULL, check=True,
-                           env=dict(os.environ, GLIBC_TUNABLES=PLAIN_CPU))
+                           env=ENVIRONMENT)
 
     def cat(self, *what):
         """What the database has of the program alone."""
