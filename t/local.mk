@@ -37,7 +37,7 @@ SLOW_TESTS = t/0322-cfg-callgrind.t t/0413-collect-months.t t/0750-web-page.t t/
 	t/0388-hostile-stalling.t t/0107-cli-record.t t/unit/check_image_hostile \
 	t/unit/check_timed_child t/0120-lines-dwarf.t t/0321-cfg-stripped.t \
 	t/0751-web-glance.t t/0702-web-attacks.t t/unit/check_bpf_table \
-	t/unit/check_compare t/unit/check_edges t/unit/check_rollup t/unit/check_retain_killed \
+	t/unit/check_compare t/unit/check_edges_full t/unit/check_rollup t/unit/check_retain_killed \
 	t/unit/check_db_faults t/0704-web-tls.t t/0906-fleet-chaos.t t/0907-fleet-sums.t \
 	t/0914-fleet-grow.t \
 	t/0915-fleet-summary.t t/0916-fleet-busy.t

@@ -119,9 +119,9 @@ static int count_findings(uint64_t *state, const struct shape *shape, int nr,
 	return found;
 }
 
-#define NR_NULL 200
-/* One in twenty is 10 of 200; 24 and more come once in 13000 times. */
-#define MOST_NULL 23
+#define NR_NULL 100
+/* One in twenty is 5 of 100; 16 and more come once in 27,000 times. */
+#define MOST_NULL 15
 
 static const struct shape nulls[] = {
 	{ 3, 3, 0, 4000, 0, 0, 0, false, 0, 0, 0 },
@@ -153,21 +153,23 @@ START_TEST(equal_runs_seldom_differ)
 }
 END_TEST
 
+#define NR_PLANTED 100
+
 /*
- * Growth, and of 200 comparisons those that must find it, the right row first: 180 and
- * more do on average; fewer than this come by chance once in 100,000 times.
+ * Growth, and of NR_PLANTED comparisons those that must find it, the right row first:
+ * 90 and more do on average; fewer than this come by chance once in 76,000 times.
  */
 static const struct {
 	struct shape shape;
 	int least;
 } planted[] = {
-	{ { 10, 10, 0, 120000, 0.01, 0.02, 0.03, false, 0, 0, 0 }, 160 },
-	{ { 3, 3, 0, 20000, 0.01, 0.01, 0.2, false, 0, 0, 0 }, 160 },
-	{ { 1, 1, 10, 20000, 0.01, 0.02, 0.2, false, 0, 0, 0 }, 160 },
-	{ { 5, 5, 0, 20000, 0.02, 0.02, -0.2, false, 0, 0, 0 }, 160 },
-	{ { 10, 10, 0, 60000, 0.005, 0.03, 0.03, false, 0.1, 7, 0 }, 160 },
-	{ { 5, 4, 0, 20000, 0.03, 0, 1, false, 0, 0, 1.5 }, 160 },
-	{ { 5, 4, 0, 20000, 0.05, 0, 1, true, 0, 0, 2 }, 160 },
+	{ { 10, 10, 0, 120000, 0.01, 0.02, 0.03, false, 0, 0, 0 }, 76 },
+	{ { 3, 3, 0, 20000, 0.01, 0.01, 0.2, false, 0, 0, 0 }, 76 },
+	{ { 1, 1, 10, 20000, 0.01, 0.02, 0.2, false, 0, 0, 0 }, 76 },
+	{ { 5, 5, 0, 20000, 0.02, 0.02, -0.2, false, 0, 0, 0 }, 76 },
+	{ { 10, 10, 0, 60000, 0.005, 0.03, 0.03, false, 0.1, 7, 0 }, 76 },
+	{ { 5, 4, 0, 20000, 0.03, 0, 1, false, 0, 0, 1.5 }, 76 },
+	{ { 5, 4, 0, 20000, 0.05, 0, 1, true, 0, 0, 2 }, 76 },
 };
 
 START_TEST(growth_is_found)
@@ -176,9 +178,9 @@ START_TEST(growth_is_found)
 	uint64_t state = seed | 1;
 	int right;
 
-	count_findings(&state, &planted[_i].shape, 200, &right);
-	ck_assert_msg(right >= planted[_i].least, "seed %llu: %d of 200",
-		      (unsigned long long)seed, right);
+	count_findings(&state, &planted[_i].shape, NR_PLANTED, &right);
+	ck_assert_msg(right >= planted[_i].least, "seed %llu: %d of %d",
+		      (unsigned long long)seed, right, NR_PLANTED);
 }
 END_TEST
 

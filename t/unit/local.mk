@@ -111,7 +111,8 @@ DB_UNIT = t/unit/check_accesses t/unit/check_edges t/unit/check_profile t/unit/c
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS) -lm
 # Each write fails, is torn, or is the last one.
-DB_LONG_UNIT = t/unit/check_db_faults t/unit/check_db_torn t/unit/check_retain_killed
+DB_LONG_UNIT = t/unit/check_db_faults t/unit/check_db_torn t/unit/check_retain_killed \
+	t/unit/check_edges_full
 check_PROGRAMS += $(DB_UNIT) $(DB_LONG_UNIT)
 QUICK_TESTS += $(DB_UNIT)
 LONG_TESTS += $(DB_LONG_UNIT)
@@ -125,6 +126,8 @@ t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_edges_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_edges_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_edges_full_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_edges_full_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_records_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_records_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
