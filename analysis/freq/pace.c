@@ -21,9 +21,11 @@
 #include "analysis/math/interval.h"
 
 #define MOST_LEFT  0.3   /* share of pairs that are no measurement ... */
-#define MOST_LOST  0.6   /* ... if the others agree with each other: ... */
+#define MOST_WRONG 0.1   /* ... of those that contradict the loop: ... */
+#define MOST_LOST  0.6   /* ... more if the others agree with each other: ... */
 #define AGREEING   0.8   /* ... this share of them, ... */
 #define AGREE_IN   4     /* ... in so many classes in a row, half an octave */
+#define NEARLY_IN  16    /* ... if few are lost: two octaves */
 #define SYSTEMATIC 0.05  /* deviation of the logarithm, whatever pairs say */
 #define STEADY_NS  5e8   /* how long a loop that waits for memory keeps its speed */
 #define NARROW     1.645 /* deviations from the middle of a 90 % interval to its end */
@@ -35,6 +37,7 @@
 struct pace_sums {
 	double pairs, executions, ns;
 	double below, bad; /* pairs */
+	double wrong;      /* of the bad ones, those that contradict the loop */
 	double error;      /* relative, of executions / ns */
 	int octave;        /* of ns that pairs usually take */
 };
@@ -95,6 +98,7 @@ static void add_cell(struct pace_sums *s, const struct edge *e)
 		s->below += pairs;
 	} else if (e->to > EDGES_PACE_NONE) {
 		s->bad += pairs;
+		s->wrong += e->to == EDGES_PACE_DISAGREES ? pairs : 0;
 	} else {
 		s->pairs += pairs;
 		s->executions += executions_of(e);
@@ -118,35 +122,47 @@ static double ratio_error(const struct pace_sums *s, const struct edge *e, size_
 }
 
 /*
- * Whether nearly all pairs tell the same speed. Those that were left and entered again
- * without a contradiction would be spread over octaves.
+ * Whether nearly all pairs are in so many classes in a row. Those that were left and
+ * entered again without a contradiction would be spread over octaves.
  */
-static bool pairs_agree(const struct pace_sums *s, const struct edge *e, size_t nr)
+static bool pairs_agree(const struct pace_sums *s, const struct edge *e, size_t nr,
+			uint64_t classes)
 {
 	double most = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		double sum = 0;
 
-		for (size_t k = i; k < nr && e[k].to < e[i].to + AGREE_IN; k++)
+		for (size_t k = i; k < nr && e[k].to < e[i].to + classes; k++)
 			sum += e[k].to < EDGES_PACE_NONE ? (double)e[k].nr_timed : 0;
 		most = fmax(most, sum);
 	}
 	return most >= AGREEING * s->pairs;
 }
 
+/*
+ * Pairs that contradict a loop show that it ends between two samples. If it lasts less
+ * long than a pair, about as many do not contradict it, and seem slower by octaves.
+ */
+static bool are_trusted(const struct pace_sums *s, const struct edge *e, size_t nr)
+{
+	const double all = s->pairs + s->below + s->bad;
+
+	if (s->bad > MOST_LOST * all)
+		return false;
+	if (s->bad > MOST_LEFT * all)
+		return pairs_agree(s, e, nr, AGREE_IN);
+	return s->wrong <= MOST_WRONG * all || pairs_agree(s, e, nr, NEARLY_IN);
+}
+
 /* False: too few pairs, or too many that are no measurement. */
 static bool add_up(const struct edge *e, size_t nr, struct pace_sums *out)
 {
-	double all;
-
 	*out = (struct pace_sums){ .octave = usual_octave(e, nr) };
 	for (size_t i = 0; i < nr; i++)
 		add_cell(out, &e[i]);
-	all = out->pairs + out->below + out->bad;
 	if (out->pairs < PACE_PAIRS || !(out->ns > 0) || !(out->executions > 0) ||
-	    out->bad > MOST_LOST * all ||
-	    (out->bad > MOST_LEFT * all && !pairs_agree(out, e, nr)))
+	    !are_trusted(out, e, nr))
 		return false;
 	out->error = ratio_error(out, e, nr);
 	return true;

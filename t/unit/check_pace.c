@@ -120,7 +120,8 @@ static const struct {
 	{ EDGES_PACE_DISAGREES, 30, 6, false }, { EDGES_PACE_LEFT, 4, 6, true },
 	{ EDGES_PACE_LEFT, 30, 6, false },      { EDGES_PACE_BELOW, 200, 1, true },
 	{ EDGES_PACE_DISAGREES, 60, 1, true },  { EDGES_PACE_DISAGREES, 60, 2, false },
-	{ EDGES_PACE_DISAGREES, 90, 1, false },
+	{ EDGES_PACE_DISAGREES, 90, 1, false }, { EDGES_PACE_DISAGREES, 12, 1, true },
+	{ EDGES_PACE_DISAGREES, 12, 6, false }, { EDGES_PACE_LEFT, 12, 6, true },
 };
 
 START_TEST(pairs_that_count_nothing)
