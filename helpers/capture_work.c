@@ -374,20 +374,31 @@ static int run_job(struct work *w, struct cpi_capture_reply *reply, struct buf *
 	return err;
 }
 
-/* Nothing is freed: the process ends. */
+static int write_reply(const struct cpi_capture_reply *reply, const struct buf *out)
+{
+	return file_write(CAPTURE_FD_REPLY, reply, sizeof(*reply)) ||
+			       file_write(CAPTURE_FD_REPLY, out->data, out->len)
+		       ? EXIT_FAILURE
+		       : EXIT_SUCCESS;
+}
+
 int capture_work(void)
 {
 	struct cpi_capture_reply reply = { .magic = CPI_CAPTURE_MAGIC };
 	struct work w = { 0 };
 	struct buf out = { 0 };
+	int status;
 
 	reply.err = run_job(&w, &reply, &out);
 	if (reply.err) {
 		reply.covers_size = reply.data_size = 0;
 		out.len = 0;
 	}
-	if (file_write(CAPTURE_FD_REPLY, &reply, sizeof(reply)) ||
-	    file_write(CAPTURE_FD_REPLY, out.data, out.len))
-		return EXIT_FAILURE;
-	return EXIT_SUCCESS;
+	status = write_reply(&reply, &out);
+	image_close(w.im);
+	isa_close(w.isa);
+	buf_fini(&w.sampled);
+	buf_fini(&w.offsets);
+	buf_fini(&out);
+	return status;
 }

@@ -32,14 +32,19 @@ MODULES = {
     "procmap": (["daemon/procmap/procmap.c", "daemon/procmap/procmap_lookup.c"],
                 ["check_procmap"]),
     "store": (["db/store/store.c", "db/store/flush_samples.c", "db/store/flush_merge.c",
-               "db/store/flush_sets.c"], ["check_store"]),
+               "db/store/flush_sets.c"],
+              ["check_store", "check_stacks", "check_window_rows", "check_retain_clock",
+               "check_query"]),
     "rollup": (["db/retain/rollup.c", "db/retain/rollup_begin.c", "db/retain/rollup_day.c",
                 "db/retain/rollup_finish.c", "db/retain/rollup_flushes.c",
-                "db/retain/rollup_group.c", "db/retain/rollup_spread.c"], ["check_rollup"]),
+                "db/retain/rollup_group.c", "db/retain/rollup_spread.c"],
+               ["check_rollup", "check_stacks", "check_window_rows", "check_retain",
+                "check_kept_sums"]),
     "blame": (["analysis/blame/blame.c", "analysis/blame/blame_address.c",
                "analysis/blame/blame_branch.c", "analysis/blame/blame_case.c",
                "analysis/blame/blame_fetch.c", "analysis/blame/blame_path.c",
-               "analysis/blame/blame_units.c"], ["check_blame"]),
+               "analysis/blame/blame_units.c"],
+              ["check_blame", "check_address", "check_summary"]),
 }
 
 

@@ -203,6 +203,122 @@ START_TEST(a_flush_that_does_not_add_up_is_refused)
 }
 END_TEST
 
+/* The same offsets, stream and context: only the image differs. */
+START_TEST(a_flush_keeps_its_images_apart)
+{
+	const struct image_desc other = { .kind = IMAGE_FILE,
+					  .name = "/usr/bin/other" };
+	struct flush_profile fp[] = { { &test_image, 0, "", profile_new() },
+				      { &other, 0, "", profile_new() },
+				      { &test_image, 0, "comm=a\n", profile_new() } };
+	struct flush_stream stream = test_stream;
+	const struct flush f = { .seq = 1,
+				 .streams = &stream,
+				 .nr_streams = 1,
+				 .profiles = fp,
+				 .nr_profiles = 3 };
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+
+	stream.received = 12;
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(profile_add(fp[i].profile,
+					     &(struct count){ 4, i == 1 ? 7 : 5, 0,
+							      0 }),
+				 0);
+	ck_assert_int_eq(store_flush(s, &f), 0);
+	ck_assert_int_eq(number(db,
+				"SELECT total FROM profile JOIN image ON id = image "
+				"WHERE name = '/usr/bin/test' AND context = 0"),
+			 5);
+	ck_assert_int_eq(number(db,
+				"SELECT total FROM profile JOIN image ON id = image "
+				"WHERE name = '/usr/bin/other'"),
+			 7);
+	store_free(s);
+	db_close(db);
+	for (int i = 0; i < 3; i++)
+		profile_free(fp[i].profile);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(the_newest_text_of_an_instruction_is_kept)
+{
+	struct flush_instruction in[] = { { &test_image, 4, "nop" },
+					  { &test_image, 5, "ret" } };
+	const struct flush f = { .seq = 1, .instructions = in, .nr_instructions = 2 };
+	const struct flush next = { .seq = 2,
+				    .instructions = in,
+				    .nr_instructions = 1 };
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+
+	ck_assert_int_eq(store_flush(s, &f), 0);
+	ck_assert_int_eq(number(db,
+				"SELECT count(*) FROM instruction WHERE (start, text) "
+				"IN (VALUES (4, 'nop'), (5, 'ret'))"),
+			 2);
+	in[0].text = "hlt";
+	ck_assert_int_eq(store_flush(s, &next), 0);
+	ck_assert_int_eq(number(db,
+				"SELECT count(*) FROM instruction WHERE (start, text) "
+				"IN (VALUES (4, 'hlt'), (5, 'ret'))"),
+			 2);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(windows_of_a_stream_that_there_is_not_are_refused)
+{
+	struct flush_stream stream = test_stream;
+	struct flush_window_set set = { &test_image, 1, "",
+					windows_new(WINDOWS_LIMIT, 1), NULL };
+	const struct flush_windows windows = { .streams = { &stream, 1, NULL, 0 },
+					       .sets = &set,
+					       .nr_sets = 1 };
+	const struct flush f = { .seq = 1, .windows = &windows };
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+
+	ck_assert_int_eq(store_flush(s, &f), -EINVAL);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM flush"), 0);
+	store_free(s);
+	db_close(db);
+	windows_free(set.windows);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(what_a_database_does_not_know_is_no_error_or_not_found)
+{
+	struct platform_desc other = test_platform;
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+	uint64_t value = 1;
+
+	ck_assert_int_eq(store_clock_rate(db, &test_platform, &value), 0);
+	ck_assert_uint_eq(value, test_platform.clock_hz);
+	other.cpu = "Other CPU";
+	ck_assert_int_eq(store_clock_rate(db, &other, &value), 0);
+	ck_assert_uint_eq(value, 0);
+	ck_assert_int_eq(store_newest(db, 7, 9, &value), 0);
+	ck_assert_uint_eq(value, 7);
+	ck_assert_int_eq(store_label_epoch(db, 99, "x"), -ENOENT);
+	ck_assert_int_eq(store_label_epoch(db, 1, "x"), 0);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM epoch WHERE label = 'x'"), 1);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 /* [_text] at two addresses: offsets count from it, so the boots are one image. */
 START_TEST(two_boots_merge_into_one_image)
 {
@@ -665,6 +781,10 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, a_mark_is_a_short_and_harmless_text, 0, NR(mark_texts));
 	tcase_add_test(tc, the_same_number_in_another_run_is_another_flush);
 	tcase_add_loop_test(tc, a_flush_that_does_not_add_up_is_refused, 0, NR(sums));
+	tcase_add_test(tc, a_flush_keeps_its_images_apart);
+	tcase_add_test(tc, the_newest_text_of_an_instruction_is_kept);
+	tcase_add_test(tc, windows_of_a_stream_that_there_is_not_are_refused);
+	tcase_add_test(tc, what_a_database_does_not_know_is_no_error_or_not_found);
 	tcase_add_test(tc, two_boots_merge_into_one_image);
 	tcase_add_loop_test(tc, images_are_told_apart_by_what_identifies_them, 0,
 			    NR(identities));
