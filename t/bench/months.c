@@ -189,7 +189,7 @@ const struct collector_ops collector_perf = {
 static struct {
 	const char *folder;
 	char program[NR_PROGRAMS][4096];
-	struct known_image *image[NR_PROGRAMS];
+	struct image_source source[NR_PROGRAMS];
 	struct session *session;
 	uint64_t nr_processes, nr_builds;
 	struct buf elf; /* what programs are copies of */
@@ -206,7 +206,6 @@ static void build_program(size_t i)
 {
 	char name[4200];
 	struct stat st;
-	struct image_source source = { 0 };
 	int fd;
 
 	snprintf(name, sizeof(name), "%s.new", m.program[i]);
@@ -218,22 +217,22 @@ static void build_program(size_t i)
 	check(file_write(fd, &m.nr_builds, sizeof(m.nr_builds)), name);
 	if (fstat(fd, &st) || close(fd) || rename(name, m.program[i]))
 		err(EXIT_FAILURE, "%s", name);
-	source.device = st.st_dev;
-	source.inode = st.st_ino;
-	m.image[i] = images_get(m.session->images, m.program[i], &source);
-	if (!m.image[i])
-		errx(EXIT_FAILURE, "no memory");
-	images_meet(m.session->images, m.image[i], getpid());
+	m.source[i] = (struct image_source){ .device = st.st_dev, .inode = st.st_ino };
 }
 
 static void map(uint32_t tgid, uint64_t at, size_t program, uint64_t when)
 {
+	struct known_image *image =
+		images_get(m.session->images, m.program[program], &m.source[program]);
 	const struct range r = { .start = at,
 				 .end = at + TEXT_BYTES,
 				 .bias = -at,
 				 .since = when,
-				 .value = m.image[program] };
+				 .value = image };
 
+	if (!image)
+		errx(EXIT_FAILURE, "no memory");
+	images_meet(m.session->images, image, getpid());
 	if (!procmap_skip_map(m.session->procmap, tgid, when))
 		procmap_map(m.session->procmap, tgid, &r);
 }

@@ -324,6 +324,9 @@ static void make_random(struct procedure *p, uint64_t *state)
 		p->samples[i] = floor(exp(12 * uniform(state))) - 1;
 		p->events[i] = floor(100 * uniform(state));
 	}
+	for (int b = 0; b < p->cfg->exit; b++)
+		if (p->cfg->block[b].nr_out > 1)
+			p->insn[b * INSNS + INSNS - 1].kind = INSN_JUMP | INSN_COND;
 	for (int b = 0; b < p->cfg->nr_blocks; b++) {
 		p->block[b] = unit_random(state) % 8 ? exp(20 * uniform(state) - 5) : 0;
 		if (unit_random(state) % 16 == 0)
