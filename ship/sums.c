@@ -19,6 +19,7 @@
 #include "db/clickhouse/fleetid.h"
 #include "db/clickhouse/rowbinary.h"
 #include "db/clickhouse/storetables.h"
+#include "db/core/flush_rows.h"
 #include "db/core/sql.h"
 #include "db/profile/codec.h"
 #include "ship/thin.h"
@@ -485,68 +486,44 @@ static int put_comm(sqlite3_stmt *st, void *ctx)
 	return a->to->err;
 }
 
-/* A row of table flush, but for its epoch. */
+/* Flushes without a hole become one row. */
 struct flush_sum {
 	struct adding *adding;
-	uint64_t seq, from_ns, to_ns, duration_ns, received, stored, lost, merged;
-	bool any;
+	struct flush_row row; /* none if seq is 0 */
 };
 
 static int put_flush(const struct flush_sum *f)
 {
+	const struct flush_row *r = &f->row;
+	const int64_t column[] = { r->seq,      r->from_ns, r->to_ns, r->duration_ns,
+				   r->received, r->stored,  r->lost,  r->merged };
 	struct buf *out = f->adding->to;
 
-	if (!f->any)
+	if (!r->seq)
 		return 0;
 	ship_put_address(&f->adding->epoch->address, out);
-	rowbinary_put(out, '8', f->seq);
-	rowbinary_put(out, '8', f->from_ns);
-	rowbinary_put(out, '8', f->to_ns);
-	rowbinary_put(out, '8', f->duration_ns);
-	rowbinary_put(out, '8', f->received);
-	rowbinary_put(out, '8', f->stored);
-	rowbinary_put(out, '8', f->lost);
-	rowbinary_put(out, '8', f->merged);
+	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++)
+		rowbinary_put(out, '8', (uint64_t)column[i]);
 	return out->err;
 }
 
-/* Machines compute both from one clock, each with an error of its own. */
-static bool is_adjacent(uint64_t end_ns, uint64_t begin_ns)
-{
-	return end_ns < begin_ns + NSEC_PER_MSEC && begin_ns < end_ns + NSEC_PER_MSEC;
-}
-
-/* The columns in the order of the struct. Flushes without a hole become one. */
 static int add_flush(sqlite3_stmt *st, void *ctx)
 {
 	struct flush_sum *f = ctx;
-	struct flush_sum now = { .adding = f->adding, .any = true };
-	uint64_t *to[] = { &now.seq,      &now.from_ns, &now.to_ns, &now.duration_ns,
-			   &now.received, &now.stored,  &now.lost,  &now.merged };
-	int err = 0;
+	struct flush_row now;
+	int err = flush_row_read(st, &now);
 
-	for (int i = 0; i < 8; i++)
-		*to[i] = (uint64_t)sqlite3_column_int64(st, i);
-	if (f->any && now.merged < now.seq && now.seq - now.merged == f->seq + 1 &&
-	    is_adjacent(f->to_ns, now.from_ns)) {
-		now.from_ns = f->from_ns;
-		now.duration_ns += f->duration_ns;
-		now.received += f->received;
-		now.stored += f->stored;
-		now.lost += f->lost;
-		now.merged += f->merged + 1;
-	} else {
-		err = put_flush(f);
-	}
-	*f = now;
+	if (err || (f->row.seq && flush_row_append(&f->row, &now)))
+		return err;
+	err = put_flush(f);
+	f->row = now;
 	return err;
 }
 
 static int read_flushes(struct adding *a)
 {
-	static const char sql[] =
-		"SELECT seq, from_ns, to_ns, duration_ns, received, stored, lost,"
-		" merged FROM flush WHERE " OF_EPOCHS " ORDER BY seq";
+	static const char sql[] = "SELECT " FLUSH_ROW_COLUMNS
+				  " FROM flush WHERE " OF_EPOCHS " ORDER BY seq";
 	struct flush_sum f = { .adding = a };
 	int err = sql_each(a->h, add_flush, &f, sql, "s", a->ids);
 

@@ -2,7 +2,7 @@
 db_libdb_a_SOURCES += \
 	db/core/access_set.c db/core/captures.c db/core/captures.h \
 	db/core/check.c db/core/claim.c db/core/claim.h db/core/db.c db/core/db.h \
-	db/core/edge_set.c db/core/image_list.c db/core/image_list.h \
+	db/core/edge_set.c db/core/flush_rows.c db/core/flush_rows.h db/core/image_list.c db/core/image_list.h \
 	db/core/image_numbers.c db/core/image_numbers.h db/core/intern.c \
 	db/core/intern.h db/core/lockholder.c db/core/lockholder.h db/core/place.c \
 	db/core/place.h db/core/profile_set.c db/core/rows.c db/core/rows.h db/core/schema.c \

@@ -494,17 +494,21 @@ START_TEST(minutes_become_what_hours_would_have_been)
 }
 END_TEST
 
-/* Ten-minute flushes in epochs of ten minutes; the fourth begins a second late. */
+/*
+ * Ten-minute flushes in epochs of ten minutes; the fourth begins a second late, and the
+ * second 100 ns: neighbours convert one moment to the time of day, each by itself.
+ */
 static struct store *make_late(struct db *db, uint64_t *seed)
 {
 	struct store *s;
 
 	ck_assert_int_eq(store_begin(db, &test_platform, START, &s), 0);
 	for (uint64_t i = 0; i < 6; i++) {
-		const uint64_t now = START + i * HOUR / 6 + (i == 3 ? SEC : 0);
+		const uint64_t late = i == 3 ? SEC : i == 1 ? 100 : 0;
+		const uint64_t now = START + i * HOUR / 6 + late;
 
 		ck_assert_int_eq(store_epoch(s, now, 1, NULL), 0);
-		random_flush(s, seed, i + 1, now, HOUR / 6 - (i == 3 ? SEC : 0));
+		random_flush(s, seed, i + 1, now, HOUR / 6 - late);
 	}
 	return s;
 }
