@@ -13,7 +13,7 @@
 #include <sys/random.h>
 
 #include "base/err.h"
-#include "base/grow.h"
+#include "base/log.h"
 #include "base/times.h"
 #include "ship/contained.h"
 
@@ -273,6 +273,7 @@ static void put_epoch(struct buf *out, const struct ship_epoch *e)
 	put_text(out, PACKAGE_VERSION);
 	rowbinary_put(out, '1', 1);
 	rowbinary_put(out, '4', e->one_in);
+	rowbinary_put(out, '4', e->turn);
 }
 
 int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
@@ -281,7 +282,7 @@ int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
 		"epoch (host, at, nr, id, run_from_ns, run_to_ns, run_state,"
 		" first_flush, last_flush, label, from_ns, to_ns, uncertainty_ms, name,"
 		" arch, cpu, release, boot_id, clock_hz, nr_cpus, received, stored,"
-		" lost, nr_rows, version, thinned, one_in)";
+		" lost, nr_rows, version, thinned, one_in, turn)";
 	struct buf rows = { 0 };
 	int err;
 
@@ -289,35 +290,21 @@ int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
 		if (!e[i].damaged)
 			put_epoch(&rows, &e[i]);
 	}
-	err = ch_store_insert(s, columns, "4t2i88188s884sssss848888s14", &rows);
+	err = ch_store_insert(s, columns, "4t2i88188s884sssss848888s144", &rows);
 	buf_fini(&rows);
 	return err;
 }
 
 static int note_flushes(void *ctx, const struct rowbinary_cell *cells)
 {
+	const struct shipment of = { .host = cells[0].n,
+				     .at = cells[1].n,
+				     .nr = cells[2].n,
+				     .turn = cells[5].n };
 	const struct flushes flushes = { cells[3].n, cells[4].n };
-	int err = shipments_add(ctx, cells[0].n, cells[1].n, cells[2].n, &flushes);
+	int err = shipments_add(ctx, &of, &flushes);
 
 	return err == -EINVAL ? -CPI_ECORRUPT : err;
-}
-
-static size_t put_contained(struct shipments *list, struct buf *rows)
-{
-	size_t nr = 0;
-
-	shipments_mark(list);
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct shipment *s = &list->shipment[i];
-
-		if (!s->contained)
-			continue;
-		rowbinary_put(rows, '4', s->host);
-		rowbinary_put(rows, '4', s->at);
-		rowbinary_put(rows, '2', s->nr);
-		nr++;
-	}
-	return nr;
 }
 
 static void put_numbers(const struct ship_run *run, struct buf *sql)
@@ -339,35 +326,94 @@ static void put_run(const struct ship_run *run, struct buf *sql)
 	ch_put_literal(sql, run->boot_id);
 }
 
-int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t first,
-			uint64_t *nr_void)
+int ship_read_shipments(struct ch_store *s, const struct ship_run *run, uint64_t first,
+			struct shipments *out)
 {
-	struct shipments list = { 0 };
-	struct buf sql = { 0 }, rows = { 0 };
-	size_t nr = 0;
+	struct buf sql = { 0 };
 	int err;
 
-	buf_puts(&sql,
-		 "SELECT toUInt64(host), toUInt64(toUInt32(at)), toUInt64(nr),"
-		 " toUInt64(seq - merged), seq FROM flush WHERE merged <= seq AND");
+	buf_puts(&sql, "SELECT toUInt64(host), toUInt64(toUInt32(at)), toUInt64(nr),"
+		       " toUInt64(seq - merged), seq, toUInt64(turn) FROM (SELECT host,"
+		       " at, nr, seq, merged FROM flush WHERE merged <= seq AND");
 	put_numbers(run, &sql);
 	buf_puts(&sql, " AND (host, at, nr) GLOBAL IN (SELECT host, at, nr");
 	put_run(run, &sql);
 	buf_printf(&sql, " AND last_flush >= %" PRIu64 NOT_VOID, first);
 	put_numbers(run, &sql);
-	buf_puts(&sql,
-		 ")) GROUP BY host, at, nr, seq, merged ORDER BY host, at, nr, seq");
-	buf_puts(&sql, " FORMAT RowBinary");
-	err = ch_store_query_buf(s, &sql, "88888", MAX_ANSWER, note_flushes, &list);
-	if (!err) {
-		nr = put_contained(&list, &rows);
-		err = ch_store_insert(s, "void (host, at, nr)", "4t2", &rows);
+	buf_puts(&sql, ")) GROUP BY host, at, nr, seq, merged) AS f ANY LEFT JOIN"
+		       " (SELECT host, at, nr, max(turn) AS turn");
+	put_run(run, &sql);
+	buf_printf(&sql, " AND last_flush >= %" PRIu64, first);
+	buf_puts(&sql, " GROUP BY host, at, nr) AS e USING host, at, nr"
+		       " ORDER BY host, at, nr, seq FORMAT RowBinary");
+	err = ch_store_query_buf(s, &sql, "888888", MAX_ANSWER, note_flushes, out);
+	buf_fini(&sql);
+	return err ? err : shipments_mark(out);
+}
+
+static void put_dropped(const struct ship_run *run, const struct shipment *of,
+			const struct flushes *f, struct buf *rows)
+{
+	rowbinary_put(rows, '4', of->host);
+	rowbinary_put(rows, '4', of->at);
+	put_text(rows, run->boot_id);
+	rowbinary_put(rows, '8', run->run_from_ns);
+	rowbinary_put(rows, '8', f->first);
+	rowbinary_put(rows, '8', f->last);
+}
+
+/* What only shipment i has of its flushes. */
+static int send_alone(struct ch_store *s, const struct ship_run *run,
+		      const struct shipments *list, size_t i)
+{
+	const struct shipment *of = &list->shipment[i];
+	struct buf rows = { 0 };
+	struct flushes alone;
+	int err;
+
+	for (size_t k = of->from; k < of->to; k++) {
+		struct flushes f = list->flushes[k];
+
+		while (shipments_next_alone(list, i, &f, &alone)) {
+			log_warn("ship: flushes %" PRIu64 " to %" PRIu64
+				 " were removed "
+				 "from the database, and their shipment is replaced",
+				 alone.first, alone.last);
+			put_dropped(run, of, &alone, &rows);
+		}
+	}
+	err = ch_store_insert(s,
+			      "dropped (host, at, boot_id, run_from_ns, first_flush,"
+			      " last_flush)",
+			      "4ts888", &rows);
+	buf_fini(&rows);
+	return err;
+}
+
+int ship_void(struct ch_store *s, const struct ship_run *run,
+	      const struct shipments *list, bool all, uint64_t *nr_void)
+{
+	struct buf rows = { 0 };
+	size_t nr = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < list->nr; i++) {
+		const struct shipment *of = &list->shipment[i];
+
+		if (!of->contained && !(all && of->overlaps))
+			continue;
+		if (!of->contained)
+			err = send_alone(s, run, list, i);
+		rowbinary_put(&rows, '4', of->host);
+		rowbinary_put(&rows, '4', of->at);
+		rowbinary_put(&rows, '2', of->nr);
+		nr++;
 	}
 	if (!err)
+		err = ch_store_insert(s, "void (host, at, nr)", "4t2", &rows);
+	if (!err)
 		*nr_void += nr;
-	shipments_fini(&list);
 	buf_fini(&rows);
-	buf_fini(&sql);
 	return err;
 }
 
@@ -388,12 +434,13 @@ struct last_flushes {
 	void *ctx;
 };
 
-/* boot_id, run_from_ns, last_flush */
+/* boot_id, run_from_ns, last_flush, turn */
 static int note_last(void *ctx, const struct rowbinary_cell *cells)
 {
 	const struct last_flushes *l = ctx;
 	char *boot_id = strndup(cells[0].text, cells[0].len);
-	int err = boot_id ? l->fn(l->ctx, boot_id, cells[1].n, cells[2].n) : -ENOMEM;
+	int err = boot_id ? l->fn(l->ctx, boot_id, cells[1].n, cells[2].n, cells[3].n)
+			  : -ENOMEM;
 
 	free(boot_id);
 	return err;
@@ -406,12 +453,13 @@ int ship_last_flushes(struct ch_store *s, const char *host, ship_last_fn fn, voi
 	struct buf sql = { 0 };
 	int err;
 
-	buf_puts(&sql, "SELECT boot_id, run_from_ns, max(last_flush) FROM epoch WHERE");
+	buf_puts(&sql, "SELECT boot_id, run_from_ns, max(last_flush),"
+		       " toUInt64(max(turn)) FROM epoch WHERE");
 	put_numbers(&run, &sql);
 	buf_puts(&sql, " AND name = ");
 	ch_put_literal(&sql, host);
 	buf_puts(&sql, " GROUP BY boot_id, run_from_ns FORMAT RowBinary");
-	err = ch_store_query_buf(s, &sql, "s88", MAX_ANSWER, note_last, &l);
+	err = ch_store_query_buf(s, &sql, "s888", MAX_ANSWER, note_last, &l);
 	buf_fini(&sql);
 	return err;
 }

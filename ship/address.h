@@ -12,9 +12,13 @@
  * I2  The row in table epoch is inserted last; only with it the other rows of the
  *     shipment count. If an insert fails, or an answer is missing, the rows stay
  *     without it and are never read, and the epoch is shipped again at another address.
- * I3  If another complete shipment of the run has all flushes of a shipment, the latter
- *     becomes void. So an epoch that was rolled up after a part of it was shipped
- *     replaces that part; of two equal ones the one with the lower address stays.
+ * I3  If complete shipments of the run that come before a shipment (contained.h) have
+ *     all its flushes, it becomes void. So an epoch that was rolled up after a part of
+ *     it was shipped replaces that part; of two that are equal, and were read at the
+ *     same time, the one with the lower address stays.
+ * I4  The turn of a shipment is higher than that of all shipments of the host that the
+ *     store had before the epoch was read from the database. So of two turns the higher
+ *     one has what retention and labels made of the epochs later.
  */
 #ifndef CPI_SHIP_ADDRESS_H
 #define CPI_SHIP_ADDRESS_H
@@ -37,10 +41,6 @@ int ship_take_addresses(struct ch_store *s, struct ship_epoch *e, size_t nr);
  */
 int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr);
 
-/*
- * Makes shipments of one run void as I3 says. Looks only at shipments whose last flush
- * is `first` or later. Adds their number to *nr_void.
- */
 struct ship_run {
 	const char *host; /* the host's name, because two hosts may have taken one
 			     number at the same time */
@@ -48,8 +48,20 @@ struct ship_run {
 	uint64_t run_from_ns;
 };
 
-int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t first,
-			uint64_t *nr_void);
+/*
+ * The shipments of a run that are complete and not void, and whose last flush is
+ * `first` or later, sorted and marked (contained.h).
+ */
+struct shipments;
+int ship_read_shipments(struct ch_store *s, const struct ship_run *run, uint64_t first,
+			struct shipments *out);
+
+/*
+ * Makes those void that are contained, as I3 says. With `all`, those that overlap, too:
+ * what they alone have gets rows of table dropped first. Adds their number to *nr_void.
+ */
+int ship_void(struct ch_store *s, const struct ship_run *run,
+	      const struct shipments *list, bool all, uint64_t *nr_void);
 
 /*
  * The last flush of a run that is in the store; 0 for none. Void shipments count: their
@@ -58,11 +70,11 @@ int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t
 int ship_last_flush(struct ch_store *s, const struct ship_run *run, uint64_t *last);
 
 /*
- * Calls fn with each run of a host that the store has, and its last flush. Ends if fn
- * returns non-zero, and returns that.
+ * Calls fn with each run of a host that the store has, its last flush and highest turn.
+ * Ends if fn returns non-zero, and returns that.
  */
 typedef int (*ship_last_fn)(void *ctx, const char *boot_id, uint64_t run_from_ns,
-			    uint64_t last);
+			    uint64_t last, uint64_t turn);
 int ship_last_flushes(struct ch_store *s, const char *host, ship_last_fn fn, void *ctx);
 
 /* Whether the store had an epoch of the host when the run began. */

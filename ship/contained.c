@@ -2,10 +2,10 @@
 /*
  * contained.c - compares the flushes of a run's shipments
  *
- * Shipments are sorted by first flush, then by size from the largest, so a shipment
- * comes after any that contains it. Nearly all shipments are disjoint, so the search
- * among those before ends at once: it is made only if one of them reached the
- * shipment's last flush.
+ * The flushes at which a range begins, or after which one ends, cut the numbers into
+ * pieces. Shipments are looked at in their order; each covers its pieces. From a
+ * covered piece there is a way to the next one that is not, so the time hardly grows
+ * with the number of shipments that have a piece.
  */
 #include "config.h"
 
@@ -17,15 +17,11 @@
 
 #include "base/grow.h"
 
-static uint64_t first_of(const struct shipments *list, const struct shipment *s)
-{
-	return list->flushes[s->from].first;
-}
-
-static uint64_t last_of(const struct shipments *list, const struct shipment *s)
-{
-	return list->flushes[s->to - 1].last;
-}
+struct pieces {
+	uint64_t *begin; /* of each piece, ascending; the last one is only an end */
+	size_t *next;    /* the piece itself, or a later one if it is covered */
+	size_t nr;
+};
 
 static uint64_t count(const struct shipments *list, const struct shipment *s)
 {
@@ -43,12 +39,12 @@ void shipments_fini(struct shipments *list)
 	memset(list, 0, sizeof(*list));
 }
 
-static bool is_at(const struct shipment *s, uint64_t host, uint64_t at, uint64_t nr)
+static bool is_at(const struct shipment *s, const struct shipment *of)
 {
-	return s->host == host && s->at == at && s->nr == nr;
+	return s->host == of->host && s->at == of->at && s->nr == of->nr;
 }
 
-int shipments_add(struct shipments *list, uint64_t host, uint64_t at, uint64_t nr,
+int shipments_add(struct shipments *list, const struct shipment *of,
 		  const struct flushes *flushes)
 {
 	struct shipment *s = list->nr ? &list->shipment[list->nr - 1] : NULL;
@@ -56,7 +52,7 @@ int shipments_add(struct shipments *list, uint64_t host, uint64_t at, uint64_t n
 
 	if (flushes->first > flushes->last || flushes->last == UINT64_MAX)
 		return -EINVAL;
-	if (s && is_at(s, host, at, nr))
+	if (s && is_at(s, of))
 		before = &list->flushes[s->to - 1];
 	if (before && flushes->first <= before->last + 1) {
 		if (flushes->first < before->first)
@@ -70,24 +66,24 @@ int shipments_add(struct shipments *list, uint64_t host, uint64_t at, uint64_t n
 		return -ENOMEM;
 	if (!before) {
 		s = &list->shipment[list->nr++];
-		*s = (struct shipment){
-			.host = host, .at = at, .nr = nr, .from = list->nr_flushes
-		};
+		*s = (struct shipment){ .host = of->host,
+					.at = of->at,
+					.nr = of->nr,
+					.turn = of->turn,
+					.from = list->nr_flushes };
 	}
 	list->flushes[list->nr_flushes++] = *flushes;
 	s->to = list->nr_flushes;
 	return 0;
 }
 
-/* By the first flush; of those that begin together the longest, then the lowest. */
 static int compare(const void *x, const void *y, void *ctx)
 {
 	const struct shipment *a = x, *b = y;
-	const uint64_t first_a = first_of(ctx, a), first_b = first_of(ctx, b);
 	const uint64_t nr_a = count(ctx, a), nr_b = count(ctx, b);
 
-	if (first_a != first_b)
-		return first_a < first_b ? -1 : 1;
+	if (a->turn != b->turn)
+		return a->turn > b->turn ? -1 : 1;
 	if (nr_a != nr_b)
 		return nr_a > nr_b ? -1 : 1;
 	if (a->at != b->at)
@@ -97,39 +93,124 @@ static int compare(const void *x, const void *y, void *ctx)
 	return a->nr < b->nr ? -1 : a->nr > b->nr;
 }
 
-/* Whether each of b's flushes is among a's; both are in order. */
-static bool has_all(const struct shipments *list, const struct shipment *a,
-		    const struct shipment *b)
+static int compare_numbers(const void *x, const void *y)
 {
-	size_t i = a->from;
+	const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 
-	for (size_t k = b->from; k < b->to; k++) {
-		const struct flushes *of = &list->flushes[k];
-
-		while (i < a->to && list->flushes[i].last < of->last)
-			i++;
-		if (i == a->to || list->flushes[i].first > of->first)
-			return false;
-	}
-	return true;
+	return a < b ? -1 : a > b;
 }
 
-void shipments_mark(struct shipments *list)
+static int cut(const struct shipments *list, struct pieces *p)
 {
-	uint64_t reached = 0; /* by the shipments before */
+	p->begin = calloc(2 * list->nr_flushes, sizeof(*p->begin));
+	p->next = calloc(2 * list->nr_flushes, sizeof(*p->next));
+	if (!p->begin || !p->next)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->nr_flushes; i++) {
+		p->begin[2 * i] = list->flushes[i].first;
+		p->begin[2 * i + 1] = list->flushes[i].last + 1;
+	}
+	qsort(p->begin, 2 * list->nr_flushes, sizeof(*p->begin), compare_numbers);
+	for (size_t i = 0; i < 2 * list->nr_flushes; i++) {
+		if (!i || p->begin[i] != p->begin[p->nr - 1])
+			p->begin[p->nr++] = p->begin[i];
+	}
+	for (size_t i = 0; i < p->nr; i++)
+		p->next[i] = i;
+	return 0;
+}
 
-	if (list->nr)
+static size_t piece_of(const struct pieces *p, uint64_t begin)
+{
+	const uint64_t *found =
+		bsearch(&begin, p->begin, p->nr, sizeof(*p->begin), compare_numbers);
+
+	return (size_t)(found - p->begin);
+}
+
+/* The first piece from i on that is not covered; shortens the way to it. */
+static size_t next_open(struct pieces *p, size_t i)
+{
+	while (p->next[i] != i) {
+		p->next[i] = p->next[p->next[i]];
+		i = p->next[i];
+	}
+	return i;
+}
+
+/* Covers the pieces of a shipment, and marks it by what was covered before. */
+static void cover(const struct shipments *list, struct shipment *s, struct pieces *p)
+{
+	size_t nr = 0, nr_open = 0;
+
+	for (size_t k = s->from; k < s->to; k++) {
+		const size_t end = piece_of(p, list->flushes[k].last + 1);
+		size_t i = piece_of(p, list->flushes[k].first);
+
+		nr += end - i;
+		for (i = next_open(p, i); i < end; i = next_open(p, i)) {
+			p->next[i] = i + 1;
+			nr_open++;
+		}
+	}
+	s->contained = !nr_open;
+	s->overlaps = nr_open && nr_open < nr;
+}
+
+int shipments_mark(struct shipments *list)
+{
+	struct pieces p = { 0 };
+	int err;
+
+	if (!list->nr)
+		return 0;
+	err = cut(list, &p);
+	if (!err) {
 		qsort_r(list->shipment, list->nr, sizeof(*list->shipment), compare,
 			list);
-	for (size_t i = 0; i < list->nr; i++) {
-		struct shipment *s = &list->shipment[i];
-
-		s->contained = false;
-		if (last_of(list, s) > reached) {
-			reached = last_of(list, s);
-			continue;
-		}
-		for (size_t k = i; k-- && !s->contained;)
-			s->contained = has_all(list, &list->shipment[k], s);
+		for (size_t i = 0; i < list->nr; i++)
+			cover(list, &list->shipment[i], &p);
 	}
+	free(p.begin);
+	free(p.next);
+	return err;
+}
+
+/* The flushes from `first` on, as far as the first nr shipments all have them, or not.
+ */
+static bool is_had(const struct shipments *list, size_t nr, uint64_t first,
+		   uint64_t *last)
+{
+	bool had = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct shipment *s = &list->shipment[i];
+
+		for (size_t k = s->from; k < s->to; k++) {
+			const struct flushes *f = &list->flushes[k];
+			const bool has = f->first <= first && f->last >= first;
+
+			if (has && !had)
+				*last = f->last < *last ? f->last : *last;
+			if (!has && !had && f->first > first && f->first <= *last)
+				*last = f->first - 1;
+			had |= has;
+		}
+	}
+	return had;
+}
+
+bool shipments_next_alone(const struct shipments *list, size_t i, struct flushes *f,
+			  struct flushes *alone)
+{
+	while (f->first <= f->last) {
+		uint64_t last = f->last;
+		const bool had = is_had(list, i, f->first, &last);
+
+		*alone = (struct flushes){ f->first, last };
+		f->first = last + 1;
+		if (!had)
+			return true;
+	}
+	return false;
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * contained.h - finds shipments of a run whose flushes are all in another shipment
+ * contained.h - finds shipments of a run whose flushes are all in other shipments
  *
  * A shipment's flushes may have holes: an hour that was rolled up lacks the minutes of
  * an epoch with a label in its middle.
+ *
+ * Shipments have an order: those that were read later come first (address.h, I4), then
+ * those with more flushes, then those with the lower address. Only shipments that come
+ * before another one replace it. So no flush is lost, whoever marks which part of the
+ * shipments: the first shipment that has a flush is never replaced.
  */
 #ifndef CPI_SHIP_CONTAINED_H
 #define CPI_SHIP_CONTAINED_H
@@ -19,8 +24,10 @@ struct flushes {
 
 struct shipment {
 	uint64_t host, at, nr; /* its address */
+	uint64_t turn;         /* higher: read later */
 	size_t from, to;       /* its indexes in flushes: from <= i < to */
-	bool contained;
+	bool contained;        /* those before it have all its flushes */
+	bool overlaps;         /* they have a part of them */
 };
 
 /* Starts as { 0 }. */
@@ -34,17 +41,23 @@ struct shipments {
 void shipments_fini(struct shipments *list);
 
 /*
- * Adds flushes to a shipment. The flushes of one address must be added one after
- * another, in order; equal ones count once. Returns 0, -EINVAL for invalid flushes, or
- * -ENOMEM.
+ * Adds flushes to the shipment with the address, and turn, of `of`. The flushes of one
+ * address must be added one after another, in order; equal ones count once. Returns 0,
+ * -EINVAL for invalid flushes, or -ENOMEM.
  */
-int shipments_add(struct shipments *list, uint64_t host, uint64_t at, uint64_t nr,
+int shipments_add(struct shipments *list, const struct shipment *of,
 		  const struct flushes *flushes);
 
 /*
- * Sorts the shipments, and marks those whose flushes are all in one other shipment. Of
- * equal shipments the one with the lowest address is not marked.
+ * Sorts the shipments, and marks those that are contained, or overlap. 0 or -ENOMEM.
  */
-void shipments_mark(struct shipments *list);
+int shipments_mark(struct shipments *list);
+
+/*
+ * Of marked shipments: takes from *f, flushes of shipment i, the next ones that none
+ * before i has. false: there are no more.
+ */
+bool shipments_next_alone(const struct shipments *list, size_t i, struct flushes *f,
+			  struct flushes *alone);
 
 #endif

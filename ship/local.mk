@@ -5,10 +5,11 @@ noinst_LIBRARIES += ship/libship.a
 ship_libship_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 ship_libship_a_SOURCES = \
 	ship/address.c ship/address.h ship/contained.c ship/contained.h \
-	ship/due.c ship/due.h \
+	ship/cursor.c ship/cursor.h ship/due.c ship/due.h \
 	ship/names.c ship/names.h ship/notes.c ship/notes.h \
 	ship/origin.c ship/origin.h \
-	ship/options.c ship/options.h ship/rows.c ship/rows.h ship/ship.c ship/ship.h \
+	ship/options.c ship/options.h ship/rewind.c ship/rewind.h \
+	ship/rows.c ship/rows.h ship/ship.c ship/ship.h \
 	ship/status.c ship/status.h ship/sums.c ship/sums.h ship/thin.c ship/thin.h
 ship_cpi_ship_CFLAGS = $(ship_libship_a_CFLAGS)
 ship_cpi_ship_SOURCES = ship/main.c

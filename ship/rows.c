@@ -7,6 +7,7 @@
 #include "ship/rows.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "base/times.h"
 #include "db/clickhouse/fleetid.h"
 #include "db/clickhouse/rowbinary.h"
+#include "db/clickhouse/store.h"
 #include "db/clickhouse/storetables.h"
 #include "db/clickhouse/thin.h"
 #include "db/core/sql.h"
@@ -299,5 +301,27 @@ int ship_rows_read(struct db *db, const struct ship_how *how, struct ship_epoch 
 		err = out->profile.err ? out->profile.err : out->thin.err;
 	if (err)
 		cut(out, profile, thin, table);
+	return err;
+}
+
+int ship_rows_send(const struct ship_rows *r, struct ch_store *store)
+{
+	static const char profile[] = "profile (host, at, nr, image, stream, context,"
+				      " counter, offset, n)";
+	static const char thin[] = "thin_profile (level, host, at, nr, image, stream,"
+				   " offset, n)";
+	int err = ch_store_insert(store, profile, "4t2888188", &r->profile);
+	char columns[160], types[ROWBINARY_MAX_COLUMNS + 1];
+
+	if (!err)
+		err = ch_store_insert(store, thin, "14t28888", &r->thin);
+	for (size_t i = 0; !err && i < storetables_nr_epoch; i++) {
+		const struct storetable *t = &storetables_epoch[i];
+
+		snprintf(columns, sizeof(columns), "%s (host, at, nr, %s)", t->name,
+			 t->columns);
+		snprintf(types, sizeof(types), "4t2%s", t->types);
+		err = ch_store_insert(store, columns, types, &r->table[i]);
+	}
 	return err;
 }

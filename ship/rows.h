@@ -50,6 +50,7 @@ struct ship_epoch {
 	uint64_t run_from_ns, run_to_ns, run_state;
 	struct platform_desc platform; /* its texts belong to the epoch */
 	uint64_t first_flush, last_flush;
+	uint32_t turn;                   /* address.h, I4 */
 	uint64_t received, stored, lost; /* of the epoch's flushes */
 	uint64_t nr_rows;                /* of profiles */
 	bool damaged;     /* it cannot be shipped, because it is damaged */
@@ -97,6 +98,10 @@ void ship_rows_fini(struct ship_rows *r);
  */
 int ship_rows_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
 		   struct ship_rows *out);
+
+/* Inserts the rows into the tables of the store. */
+struct ch_store;
+int ship_rows_send(const struct ship_rows *r, struct ch_store *store);
 
 /* Whether an epoch is as it was found; -EAGAIN if not. Of e, id, to_ns and last_flush
  * count. */

@@ -26,6 +26,7 @@
 #include "db/clickhouse/storetables.h"
 #include "db/core/sql.h"
 #include "ship/address.h"
+#include "ship/cursor.h"
 #include "ship/due.h"
 #include "ship/names.h"
 #include "ship/notes.h"
@@ -34,17 +35,6 @@
 #include "ship/sums.h"
 
 #define SHIP_FIRST_EPOCHS 16
-
-/* How far a run is shipped. */
-struct cursor {
-	char *host, *boot_id;
-	uint32_t number; /* of the host */
-	struct ship_run run;
-	uint64_t last;
-	uint64_t committed,
-		found; /* the last flush that the store must have, and has */
-	bool had;      /* the store had epochs of the host when the run began */
-};
 
 struct shipper {
 	char *path;
@@ -55,8 +45,7 @@ struct shipper {
 	/* What is known of the store, which it need not be asked again. */
 	struct ship_names *names;
 	struct ship_notes *notes;
-	struct cursor *cursor;
-	size_t nr_cursors;
+	struct ship_cursors cursors;
 	size_t max_epochs; /* of the next batch: about as many as fit */
 	struct ship_stats stats;
 };
@@ -98,21 +87,10 @@ struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
 	return NULL;
 }
 
-static void forget_cursors(struct shipper *s)
-{
-	for (size_t i = 0; i < s->nr_cursors; i++) {
-		free(s->cursor[i].host);
-		free(s->cursor[i].boot_id);
-	}
-	free(s->cursor);
-	s->cursor = NULL;
-	s->nr_cursors = 0;
-}
-
 /* Of a store that is another one, or has lost rows: all is asked, and sent, again. */
 static int forget_store(struct shipper *s)
 {
-	forget_cursors(s);
+	ship_cursors_forget(&s->cursors);
 	ship_names_free(s->names);
 	ship_notes_free(s->notes);
 	s->names = ship_names_new();
@@ -124,7 +102,7 @@ void shipper_free(struct shipper *s)
 {
 	if (!s)
 		return;
-	forget_cursors(s);
+	ship_cursors_forget(&s->cursors);
 	ship_names_free(s->names);
 	ship_notes_free(s->notes);
 	free(s->path);
@@ -134,55 +112,6 @@ void shipper_free(struct shipper *s)
 const struct ship_stats *shipper_stats(const struct shipper *s)
 {
 	return &s->stats;
-}
-
-static struct cursor *find_cursor(const struct shipper *s, const char *host,
-				  const char *boot_id, uint64_t run_from_ns)
-{
-	for (size_t i = s->nr_cursors; i--;) {
-		struct cursor *c = &s->cursor[i];
-
-		if (c->run.run_from_ns == run_from_ns && !strcmp(c->boot_id, boot_id) &&
-		    !strcmp(c->host, host))
-			return c;
-	}
-	return NULL;
-}
-
-/* Asks the store how far a run is, and finishes what a crash left. */
-static int ask_cursor(struct shipper *s, struct cursor *c)
-{
-	int err = ship_host_number(s->store, c->host, &c->number);
-
-	if (!err)
-		err = ship_void_contained(s->store, &c->run, 0, &s->stats.nr_void);
-	if (!err)
-		err = ship_last_flush(s->store, &c->run, &c->last);
-	c->committed = c->last;
-	return err ? err : ship_had_host(s->store, &c->run, &c->had);
-}
-
-static int add_cursor(struct shipper *s, const char *host, const char *boot_id,
-		      uint64_t run_from_ns, struct cursor **out)
-{
-	struct cursor c = { .host = strdup(host), .boot_id = strdup(boot_id) };
-	int err = c.host && c.boot_id ? 0 : -ENOMEM;
-
-	c.run.host = c.host;
-	c.run.boot_id = c.boot_id;
-	c.run.run_from_ns = run_from_ns;
-	if (!err)
-		err = ask_cursor(s, &c);
-	if (!err)
-		err = GROW(s->cursor, s->nr_cursors);
-	if (err) {
-		free(c.host);
-		free(c.boot_id);
-		return err;
-	}
-	s->cursor[s->nr_cursors] = c;
-	*out = &s->cursor[s->nr_cursors++];
-	return 0;
 }
 
 /* A run of the database. */
@@ -239,7 +168,8 @@ static int set_cursors(struct batch *b)
 	struct local_runs list = { 0 };
 	sqlite3 *h = db_handle(b->db);
 	int err = sql_exec(h, "CREATE TEMP TABLE cursor (run INTEGER PRIMARY KEY,"
-			      " seq INTEGER NOT NULL, had INTEGER NOT NULL)");
+			      " seq INTEGER NOT NULL, last INTEGER NOT NULL,"
+			      " had INTEGER NOT NULL, again INTEGER NOT NULL)");
 
 	if (!err)
 		err = sql_each(h, note_run, &list, runs, "");
@@ -248,15 +178,29 @@ static int set_cursors(struct batch *b)
 	for (size_t i = 0; !err && i < list.nr; i++) {
 		const struct local_run *r = &list.run[i];
 		const char *host = name_of(s, r->host);
-		struct cursor *c = find_cursor(s, host, r->boot_id, r->from_ns);
+		const struct ship_run run = { host, r->boot_id, r->from_ns };
+		struct ship_cursor *c;
 
-		err = c ? 0 : add_cursor(s, host, r->boot_id, r->from_ns, &c);
+		err = ship_cursors_get(&s->cursors, s->store, h, r->id, &run,
+				       &s->stats.nr_void, &c);
 		if (!err)
-			err = sql_do(h, "INSERT INTO temp.cursor VALUES (?1, ?2, ?3)",
-				     "iii", r->id, c->last, (int64_t)c->had);
+			err = sql_do(
+				h,
+				"INSERT INTO temp.cursor VALUES (?1, ?2, ?3, ?4, ?5)",
+				"iiiii", r->id, c->next, c->last, (int64_t)c->had,
+				(int64_t)(c->rewound != 0));
 	}
 	local_runs_fini(&list);
 	return err;
+}
+
+static struct ship_cursor *cursor_of(const struct shipper *s,
+				     const struct ship_epoch *e)
+{
+	const struct ship_run run = { e->platform.host, e->platform.boot_id,
+				      e->run_from_ns };
+
+	return ship_cursors_find(&s->cursors, &run);
 }
 
 /* In place of the host's text, which is the epoch's. */
@@ -274,19 +218,22 @@ static void name_host(const struct shipper *s, struct platform_desc *p)
 /* What the store knows a shipment's host by. */
 static int name_epoch(const struct shipper *s, struct ship_epoch *e)
 {
-	const struct cursor *c;
+	const struct ship_cursor *c;
 
 	name_host(s, &e->platform);
 	if (!e->platform.host)
 		return -ENOMEM;
-	c = find_cursor(s, e->platform.host, e->platform.boot_id, e->run_from_ns);
+	c = cursor_of(s, e);
 	if (!c)
 		return -CPI_ECORRUPT; /* names differ from those of the run */
 	e->address.host = c->number;
 	return 0;
 }
 
-/* The columns of ship_epoch_read(), then whether it is open or being rolled up. */
+/*
+ * The columns of ship_epoch_read(), then whether it is open or being rolled up, and
+ * whether its run is sent again.
+ */
 static int note_epoch(sqlite3_stmt *st, void *ctx)
 {
 	struct batch *b = ctx;
@@ -297,6 +244,9 @@ static int note_epoch(sqlite3_stmt *st, void *ctx)
 	if (ship_epoch_is_whole(&e))
 		err = ship_due_take(&b->due, &b->shipper->how, &e,
 				    sqlite3_column_int(st, 21));
+	/* What replaces a shipment is sent with the rest of it. */
+	if (!err && b->due.nr && sqlite3_column_int(st, 22))
+		b->due.epoch[b->due.nr - 1].is_complete = true;
 	ship_epoch_fini(&e);
 	return err;
 }
@@ -321,9 +271,9 @@ static int find_holes(struct batch *b)
 {
 	static const char holes[] =
 		"SELECT run, before + 1, first - 1 FROM (SELECT f.run, c.had,"
-		" f.seq - f.merged AS first, lag(f.seq, 1, c.seq) OVER"
+		" f.seq - f.merged AS first, lag(f.seq, 1, c.last) OVER"
 		" (PARTITION BY f.run ORDER BY f.seq) AS before FROM temp.cursor c"
-		" JOIN flush f ON f.run = c.run AND f.seq > c.seq)"
+		" JOIN flush f ON f.run = c.run AND f.seq > c.last)"
 		" WHERE first > before + 1 AND (before > 0 OR had)";
 
 	return sql_each(db_handle(b->db), note_hole, b, holes, "");
@@ -341,7 +291,8 @@ static int find_due(struct batch *b)
 		" r.to_ns, r.state, p.host, p.arch, p.cpu, p.release, p.boot_id,"
 		" p.clock_hz, p.nr_cpus, min(f.seq - f.merged), max(f.seq),"
 		" sum(f.received), sum(f.stored), sum(f.lost), r.id, e.open OR EXISTS"
-		" (SELECT 1 FROM roll WHERE roll.epoch = e.id OR roll.target = e.id)"
+		" (SELECT 1 FROM roll WHERE roll.epoch = e.id OR roll.target = e.id),"
+		" (SELECT again FROM temp.cursor WHERE run = r.id)"
 		" FROM (SELECT n.epoch, n.run, max(n.seq) AS seq FROM temp.cursor c"
 		" JOIN flush n ON n.run = c.run AND n.seq > c.seq GROUP BY n.epoch"
 		" HAVING (SELECT to_ns FROM epoch WHERE id = n.epoch) >= ?2"
@@ -362,13 +313,11 @@ static int find_due(struct batch *b)
 	return err;
 }
 
-static int find_epochs(struct batch *b)
+static int find_once(struct batch *b)
 {
 	sqlite3 *h = db_handle(b->db);
-	int err = set_cursors(b);
+	int err = sql_exec(h, "BEGIN");
 
-	if (!err)
-		err = sql_exec(h, "BEGIN");
 	if (err)
 		return err;
 	err = find_due(b);
@@ -376,6 +325,66 @@ static int find_epochs(struct batch *b)
 		err = find_holes(b);
 	sql_rollback(h);
 	return err;
+}
+
+/* The first flush of the batch's epochs of a run. */
+static uint64_t first_flush(const struct batch *b, int64_t run)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < b->due.nr; i++) {
+		if (b->due.epoch[i].run == run && b->due.epoch[i].first_flush < first)
+			first = b->due.epoch[i].first_flush;
+	}
+	return first;
+}
+
+/* *again: the due epochs have to be found again. */
+static int rewind_runs(struct batch *b, bool *again)
+{
+	sqlite3 *h = db_handle(b->db);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < b->due.nr; i++) {
+		const struct ship_epoch *e = &b->due.epoch[i];
+		struct ship_cursor *c = cursor_of(b->shipper, e);
+
+		if (c->rewound || e->first_flush > c->last)
+			continue;
+		err = ship_cursor_rewind(c, b->shipper->store, h,
+					 first_flush(b, e->run));
+		if (err || !c->rewound)
+			continue;
+		*again = true;
+		err = sql_do(h,
+			     "UPDATE temp.cursor SET seq = ?2, again = 1"
+			     " WHERE run = ?1",
+			     "ii", e->run, (int64_t)c->next);
+	}
+	return err;
+}
+
+static void forget_due(struct batch *b)
+{
+	for (size_t i = 0; i < b->due.nr; i++)
+		ship_epoch_fini(&b->due.epoch[i]);
+	memset(&b->due, 0, sizeof(b->due));
+	b->nr_holes = 0;
+}
+
+static int find_epochs(struct batch *b)
+{
+	bool again = false;
+	int err = set_cursors(b);
+
+	if (!err)
+		err = find_once(b);
+	if (!err)
+		err = rewind_runs(b, &again);
+	if (err || !again)
+		return err;
+	forget_due(b);
+	return find_once(b);
 }
 
 /* The flushes of an epoch with a damaged profile are lost. */
@@ -473,29 +482,6 @@ static int read_batch(struct batch *b)
 	return err;
 }
 
-static int send_rows(const struct batch *b)
-{
-	static const char profile[] = "profile (host, at, nr, image, stream, context,"
-				      " counter, offset, n)";
-	static const char thin[] = "thin_profile (level, host, at, nr, image, stream,"
-				   " offset, n)";
-	struct ch_store *s = b->shipper->store;
-	int err = ch_store_insert(s, profile, "4t2888188", &b->rows.profile);
-	char columns[160], types[ROWBINARY_MAX_COLUMNS + 1];
-
-	if (!err)
-		err = ch_store_insert(s, thin, "14t28888", &b->rows.thin);
-	for (size_t i = 0; !err && i < storetables_nr_epoch; i++) {
-		const struct storetable *t = &storetables_epoch[i];
-
-		snprintf(columns, sizeof(columns), "%s (host, at, nr, %s)", t->name,
-			 t->columns);
-		snprintf(types, sizeof(types), "4t2%s", t->types);
-		err = ch_store_insert(s, columns, types, &b->rows.table[i]);
-	}
-	return err;
-}
-
 /* The first epoch of the batch that moves the cursor beyond a hole. */
 static const struct ship_epoch *find_beyond(const struct batch *b,
 					    const struct hole *hole)
@@ -541,19 +527,7 @@ static int send_dropped(struct batch *b, uint64_t *nr_dropped)
 	return err;
 }
 
-/* The first flush of the batch's epochs of a run. */
-static uint64_t first_flush(const struct batch *b, int64_t run)
-{
-	uint64_t first = UINT64_MAX;
-
-	for (size_t i = 0; i < b->due.nr; i++) {
-		if (b->due.epoch[i].run == run && b->due.epoch[i].first_flush < first)
-			first = b->due.epoch[i].first_flush;
-	}
-	return first;
-}
-
-/* The batch is in the store: voids what it contains, and moves the cursors. */
+/* The batch is in the store: moves the cursors, and voids what it contains. */
 static int advance(struct batch *b)
 {
 	struct shipper *s = b->shipper;
@@ -561,21 +535,33 @@ static int advance(struct batch *b)
 
 	for (size_t i = 0; !err && i < b->due.nr; i++) {
 		struct ship_epoch *e = &b->due.epoch[i];
-		struct cursor *c = find_cursor(s, e->platform.host, e->platform.boot_id,
-					       e->run_from_ns);
+		const bool is_last = i + 1 == b->due.nr || e->run != e[1].run;
+		struct ship_cursor *c = cursor_of(s, e);
 
-		if (!i || e->run != b->due.epoch[i - 1].run)
-			err = ship_void_contained(s->store, &c->run,
-						  first_flush(b, e->run),
-						  &s->stats.nr_void);
-		if (err)
-			break;
-		if (e->last_flush > c->last)
-			c->last = e->last_flush;
-		if (!e->damaged && e->last_flush > c->committed)
-			c->committed = e->last_flush;
+		ship_cursor_advance(c, e);
 		s->stats.nr_epochs += !e->damaged;
 		s->stats.nr_rows += e->nr_rows;
+		if (is_last && c->rewound && c->next >= c->until)
+			err = ship_cursor_end_rewind(c, s->store, db_handle(b->db),
+						     &s->stats.nr_void);
+		else if (is_last)
+			err = ship_cursor_void(c, s->store, first_flush(b, e->run),
+					       &s->stats.nr_void);
+	}
+	return err;
+}
+
+/* Ends it also for runs of which the database has nothing more. */
+static int end_rewinds(struct batch *b)
+{
+	struct shipper *s = b->shipper;
+	int err = 0;
+
+	for (size_t i = 0; !err && !b->due.nr && i < s->cursors.nr; i++) {
+		if (s->cursors.cursor[i].rewound)
+			err = ship_cursor_end_rewind(&s->cursors.cursor[i], s->store,
+						     db_handle(b->db),
+						     &s->stats.nr_void);
 	}
 	return err;
 }
@@ -621,21 +607,25 @@ static int check_identity(struct shipper *s)
 struct checking {
 	struct shipper *shipper;
 	const char *host;
+	uint64_t turn; /* the highest of the host */
 };
 
 static int note_found(void *ctx, const char *boot_id, uint64_t run_from_ns,
-		      uint64_t last)
+		      uint64_t last, uint64_t turn)
 {
-	const struct checking *k = ctx;
-	struct cursor *c = find_cursor(k->shipper, k->host, boot_id, run_from_ns);
+	struct checking *k = ctx;
+	const struct ship_run run = { k->host, boot_id, run_from_ns };
+	struct ship_cursor *c = ship_cursors_find(&k->shipper->cursors, &run);
 
 	if (c)
 		c->found = last;
+	if (turn > k->turn)
+		k->turn = turn;
 	return 0;
 }
 
 /* Whether a run can be gone because it is older than the store keeps. */
-static bool is_expired(const struct shipper *s, const struct cursor *c)
+static bool is_expired(const struct shipper *s, const struct ship_cursor *c)
 {
 	const uint64_t oldest_s = store_settings_oldest_s(&s->settings);
 
@@ -646,14 +636,14 @@ static bool is_expired(const struct shipper *s, const struct cursor *c)
 static int check_host(struct batch *b, const char *host)
 {
 	struct shipper *s = b->shipper;
-	struct checking k = { s, host };
+	struct checking k = { s, host, 0 };
 	int err;
 
-	for (size_t i = 0; i < s->nr_cursors; i++)
-		s->cursor[i].found = 0;
+	for (size_t i = 0; i < s->cursors.nr; i++)
+		s->cursors.cursor[i].found = 0;
 	err = ship_last_flushes(s->store, host, note_found, &k);
-	for (size_t i = 0; !err && !b->is_stale && i < s->nr_cursors; i++) {
-		const struct cursor *c = &s->cursor[i];
+	for (size_t i = 0; !err && !b->is_stale && i < s->cursors.nr; i++) {
+		const struct ship_cursor *c = &s->cursors.cursor[i];
 
 		if (strcmp(c->host, host) != 0 || c->found >= c->committed ||
 		    is_expired(s, c))
@@ -663,6 +653,13 @@ static int check_host(struct batch *b, const char *host)
 			 "again",
 			 c->committed, c->host, c->found);
 		b->is_stale = true;
+	}
+	for (size_t i = 0; i < b->due.nr; i++) {
+		struct ship_epoch *e = &b->due.epoch[i];
+
+		if (!strcmp(e->platform.host, host))
+			e->turn =
+				k.turn < UINT32_MAX ? (uint32_t)k.turn + 1 : UINT32_MAX;
 	}
 	return err;
 }
@@ -697,7 +694,7 @@ static int send_batch(struct batch *b)
 		return err;
 	err = ship_names_send(s->names, s->store);
 	if (!err)
-		err = send_rows(b);
+		err = ship_rows_send(&b->rows, s->store);
 	if (!err)
 		err = send_dropped(b, &nr_dropped);
 	if (!err)
@@ -743,9 +740,8 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 	*is_stale = b->is_stale;
 	if (err || b->is_stale)
 		goto out;
-	if (b->due.nr)
-		err = send_batch(b);
-	if (!err && s->nr_cursors) /* a machine that nothing is of has no number */
+	err = b->due.nr ? send_batch(b) : end_rewinds(b);
+	if (!err && s->cursors.nr) /* a machine that nothing is of has no number */
 		err = ship_notes_send(s->notes, b->db, s->store);
 	if (!err)
 		err = ship_names_of_images(s->names, b->db, s->store,
@@ -774,6 +770,6 @@ int shipper_step(struct shipper *s, size_t *nr)
 			err = -EAGAIN;
 	}
 	if (err) /* the store knows better how far it is */
-		forget_cursors(s);
+		ship_cursors_forget(&s->cursors);
 	return err;
 }

@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((5 + $(store_tests 30)))
+plan $((5 + $(store_tests 33)))
 
 bad 'status 2: .*--thin needs --sums' '--thin without --sums is refused' cpi-ship --once --thin 5 --store clickhouse://a/b
 bad 'status 2: .*--thin: "0" is no valid N' 'one in 0 samples is refused' cpi-ship --sums 1h --thin 0 --store clickhouse://a/b
@@ -30,6 +30,27 @@ sqlite3 today.db "DELETE FROM epoch WHERE id = 3; DELETE FROM flush WHERE epoch 
 cp today.db damaged.db
 sqlite3 damaged.db "UPDATE run SET state = 1; UPDATE profile SET counts = x'ffffffffff' WHERE epoch = 2" || bail 'damaged.db'
 
+# An ended run with 73 epochs in an hour; and the same when it had 42 of them, which are a sum.
+many="INSERT INTO epoch SELECT 100 + i, 1, '', from_ns + i * 10000000000, from_ns + (i + 1) * 10000000000, 0, 10
+	FROM n, epoch WHERE id = 2;
+	INSERT INTO flush SELECT 1, 2 + i, 100 + i, from_ns + i * 10000000000, from_ns + (i + 1) * 10000000000,
+	duration_ns, received, stored, lost, 0 FROM n, flush WHERE run = 1 AND seq = 2"
+for table in tally:kind,stream,received,stored,not_delivered,enabled_ns,running_ns,throttled \
+	profile:image,stream,context,kind,total,counts comm:comm,image,stream,n; do
+	many="$many; INSERT INTO ${table%:*} SELECT 100 + i, ${table#*:} FROM n, ${table%:*} WHERE epoch = 2"
+done
+cp known.db whole.db
+sqlite3 whole.db "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 71)
+	SELECT i FROM n; UPDATE epoch SET to_ns = from_ns + 10000000000 WHERE id = 2; UPDATE run SET state = 1; $many" ||
+	bail 'whole.db'
+cp whole.db part.db
+for table in epoch:id flush:epoch tally:epoch profile:epoch comm:epoch; do
+	sqlite3 part.db "DELETE FROM ${table%:*} WHERE ${table#*:} > 140" || bail 'part.db'
+done
+# Then an epoch of the sum gets a label, and the rest of the hour becomes one.
+sqlite3 whole.db "UPDATE epoch SET label = 'mid' WHERE id = 120" && cpi epoch roll --db whole.db >/dev/null ||
+	bail 'whole.db'
+
 # rows DB: procedures and their time, in all epochs
 rows()
 {
@@ -51,7 +72,7 @@ of()
 	echo "(host, at, nr) IN (SELECT host, at, nr FROM epoch WHERE name = '$1')"
 }
 
-# one_engine NAME: 30 tests
+# one_engine NAME: 33 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
@@ -150,6 +171,15 @@ print([json.load(open("mixed.json"))[k] for k in ("epochs", "epochs_of_sums", "e
 2	2	1
 1	1	0" "$1: with --sums the epochs that follow are sums"
 	is "$(rows "$url" both)" "$(rows known.db)" "$1: and nothing counts twice"
+
+	# A label in a sum that was shipped, and an hour that has the rest of the sum, and more.
+	ship later part.db --sums 24h
+	ship later whole.db --sums 24h
+	like "$(cat ship.log)" 'flushes from 1 on are sent again' "$1: epochs that were changed after they had been sent are sent again"
+	is "$(store_sql "SELECT sum(n) FROM profile WHERE counter = 0 AND context = 0 AND $(of later) AND (host, at, nr)
+		NOT IN (SELECT host, at, nr FROM void)")" "$(sqlite3 whole.db 'SELECT sum(total) FROM profile WHERE kind = 0 AND context = 0')" \
+		"$1: nothing counts twice"
+	is "$(store_sql "SELECT count() FROM epoch WHERE name = 'later' AND label = 'mid'")" 1 "$1: the label is there"
 
 	# A damaged profile costs its epoch, not the sum.
 	ship bad damaged.db --sums 24h

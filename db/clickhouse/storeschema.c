@@ -27,10 +27,10 @@
 #define MAX_ANSWER       (1 << 20)
 #define CODEC_SINCE      20000
 
-static const char *const steps[STORESCHEMA_VERSION] = { store_1_sql, store_2_sql,
-							store_3_sql, store_4_sql,
-							store_5_sql, store_6_sql,
-							store_7_sql, store_8_sql };
+static const char *const steps[STORESCHEMA_VERSION] = {
+	store_1_sql, store_2_sql, store_3_sql, store_4_sql, store_5_sql,
+	store_6_sql, store_7_sql, store_8_sql, store_9_sql
+};
 
 /* 0 where there is no such database, or no table of versions in it. */
 static int get_version(struct ch_store *s, uint64_t *version)

@@ -3,13 +3,16 @@
  * check_due.c - each flush counts once, whatever retention does between two batches
  *
  * The model has the epochs of one run. An epoch has ten minutes at first; retention
- * makes hours and days of them. The store is a list of shipments.
+ * makes hours and days of them. Epochs get and lose labels after they were shipped, and
+ * the clock is set back. The store is a list of shipments.
  */
 #include "config.h"
 
 #include "base/times.h"
+#include "db/core/sql.h"
 #include "ship/contained.h"
 #include "ship/due.h"
+#include "ship/rewind.h"
 #include "ship/sums.h"
 #include "t/unit/unit.h"
 
@@ -17,7 +20,8 @@
 #define DAY_NS     (24 * NSEC_PER_HOUR)
 #define NR_DAYS    3
 #define MAX_NR     (NR_DAYS * 144 + 1)
-#define NR_ROUNDS  300
+#define MAX_SENT   (200 * MAX_NR)
+#define NR_ROUNDS  50
 #define RUN_ENDED  1
 #define FAR_FUTURE (36500 * DAY_NS) /* no sum is over because of the time */
 
@@ -31,11 +35,15 @@ struct model {
 	struct local epoch[MAX_NR];
 	size_t nr;
 	int64_t flush[MAX_NR]; /* by number, from 1: the id of its epoch */
-	uint64_t nr_flushes, cursor;
+	uint64_t nr_flushes;
+	/* As in struct ship_cursor; cursor: next. */
+	uint64_t cursor, last, rewound, until;
 	bool has_ended;
 	struct ship_how how;
-	struct shipments shipments;
-	uint64_t nr_shipments;
+	struct shipments shipments; /* by number, from 1 */
+	bool is_void[MAX_SENT];
+	uint64_t nr_shipments, nr_batches;
+	unsigned int nr_rewinds;
 };
 
 static struct local *local_of(struct model *m, int64_t id)
@@ -121,6 +129,8 @@ static void find_due(struct model *m, struct ship_due *due)
 			continue;
 		make_epoch(m, m->flush[f], f, &e);
 		ck_assert_int_eq(ship_due_take(due, &m->how, &e, false), 0);
+		if (due->nr && m->rewound)
+			due->epoch[due->nr - 1].is_complete = true;
 		ship_epoch_fini(&e);
 	}
 	ship_due_end(due);
@@ -135,19 +145,151 @@ static bool has_epoch(const struct ship_epoch *e, int64_t id)
 	return e->id == id;
 }
 
-static void ship_epoch(struct model *m, const struct ship_epoch *e)
+/* turn: of the batch */
+static void ship_epoch(struct model *m, const struct ship_epoch *e, uint64_t turn)
 {
 	const uint64_t nr = ++m->nr_shipments;
+	const struct shipment of = { .host = 1, .at = 2, .nr = nr, .turn = turn };
+
+	ck_assert_uint_lt(nr, MAX_SENT);
 
 	for (uint64_t f = 1; f <= m->nr_flushes; f++) {
 		const struct flushes one = { f, f };
 
 		if (has_epoch(e, m->flush[f]))
-			ck_assert_int_eq(shipments_add(&m->shipments, 1, 2, nr, &one),
-					 0);
+			ck_assert_int_eq(shipments_add(&m->shipments, &of, &one), 0);
 	}
+	if (m->rewound && e->first_flush < m->rewound)
+		m->rewound = e->first_flush;
 	if (e->last_flush > m->cursor)
 		m->cursor = e->last_flush;
+	if (e->last_flush > m->last)
+		m->last = e->last_flush;
+}
+
+/* ship_read_shipments(). */
+static void find_live(const struct model *m, uint64_t first, struct shipments *out)
+{
+	const struct shipments *all = &m->shipments;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct shipment *s = &all->shipment[i];
+
+		if (m->is_void[s->nr] || all->flushes[s->to - 1].last < first)
+			continue;
+		for (size_t k = s->from; k < s->to; k++)
+			ck_assert_int_eq(shipments_add(out, s, &all->flushes[k]), 0);
+	}
+	ck_assert_int_eq(shipments_mark(out), 0);
+}
+
+/* ship_void(). */
+static void void_contained(struct model *m, const struct shipments *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		m->is_void[list->shipment[i].nr] |= list->shipment[i].contained;
+}
+
+static void void_replaced(struct model *m, uint64_t first)
+{
+	struct shipments list = { 0 };
+
+	find_live(m, first, &list);
+	void_contained(m, &list);
+	shipments_fini(&list);
+}
+
+/* The database's table of flushes, each a row. */
+static sqlite3 *make_flushes(const struct model *m)
+{
+	sqlite3 *h;
+
+	ck_assert_int_eq(sqlite3_open(":memory:", &h), SQLITE_OK);
+	ck_assert_int_eq(sql_exec(h, "CREATE TABLE flush (run INTEGER, seq INTEGER,"
+				     " merged INTEGER, epoch INTEGER)"),
+			 0);
+	for (uint64_t f = 1; f <= m->nr_flushes; f++)
+		ck_assert_int_eq(sql_do(h, "INSERT INTO flush VALUES (1, ?1, 0, ?2)",
+					"ii", (int64_t)f, m->flush[f]),
+				 0);
+	return h;
+}
+
+static void set_next(struct model *m, sqlite3 *h, uint64_t next)
+{
+	m->rewound = next < m->last ? next + 1 : 0;
+	m->cursor = m->until = next;
+	if (m->rewound)
+		ck_assert_int_eq(ship_rewind_until(h, 1, next, m->last, &m->until), 0);
+}
+
+/* ship_cursor_rewind(): whether it went back. */
+static bool rewind_cursor(struct model *m, uint64_t first)
+{
+	uint64_t next = m->cursor, before;
+	sqlite3 *h = make_flushes(m);
+
+	do {
+		struct shipments list = { 0 };
+
+		before = next;
+		find_live(m, first, &list);
+		ck_assert_int_eq(ship_rewind(h, 1, &list, &next), 0);
+		shipments_fini(&list);
+		first = next + 1;
+	} while (next < before);
+	before = m->cursor;
+	if (next < before)
+		set_next(m, h, next);
+	sqlite3_close(h);
+	m->nr_rewinds += next < before;
+	return next < before;
+}
+
+/* ship_cursor_end_rewind(). */
+static void end_rewind(struct model *m)
+{
+	struct shipments list = { 0 };
+	uint64_t next = m->last;
+	sqlite3 *h = make_flushes(m);
+
+	find_live(m, m->rewound, &list);
+	ck_assert_int_eq(ship_rewind_overlaps(h, 1, &list, &next), 0);
+	void_contained(m, &list);
+	set_next(m, h, next);
+	sqlite3_close(h);
+	shipments_fini(&list);
+}
+
+static uint64_t first_of(const struct ship_due *due)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < due->nr; i++) {
+		if (due->epoch[i].first_flush < first)
+			first = due->epoch[i].first_flush;
+	}
+	return first;
+}
+
+static void fini_due(struct ship_due *due)
+{
+	for (size_t i = 0; i < due->nr; i++)
+		ship_epoch_fini(&due->epoch[i]);
+}
+
+/* find_epochs() in ship.c. */
+static void find_epochs(struct model *m, size_t max, struct ship_due *due)
+{
+	due->max = max;
+	find_due(m, due);
+	if (m->rewound || !due->nr || first_of(due) > m->last ||
+	    !rewind_cursor(m, first_of(due)))
+		return;
+	fini_due(due);
+	memset(due, 0, sizeof(*due));
+	due->max = max;
+	find_due(m, due);
 }
 
 /* One batch of at most max shipments; returns their number. */
@@ -157,13 +299,17 @@ static size_t ship(struct model *m, size_t max)
 	size_t nr;
 
 	ck_assert_ptr_nonnull(due);
-	due->max = max;
-	find_due(m, due);
+	find_epochs(m, max, due);
 	nr = due->nr;
-	for (size_t i = 0; i < nr; i++) {
-		ship_epoch(m, &due->epoch[i]);
-		ship_epoch_fini(&due->epoch[i]);
+	for (size_t i = 0; i < nr; i++)
+		ship_epoch(m, &due->epoch[i], m->nr_batches + 1);
+	m->nr_batches += nr > 0;
+	if (m->rewound && (!nr || m->cursor >= m->until)) {
+		end_rewind(m);
+	} else if (nr) {
+		void_replaced(m, first_of(due));
 	}
+	fini_due(due);
 	free(due);
 	return nr;
 }
@@ -173,11 +319,10 @@ static void check_counts(struct model *m, uint64_t seed)
 	unsigned int counted[MAX_NR] = { 0 };
 	const struct shipments *all = &m->shipments;
 
-	shipments_mark(&m->shipments);
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct shipment *s = &all->shipment[i];
 
-		for (size_t k = s->from; !s->contained && k < s->to; k++) {
+		for (size_t k = s->from; !m->is_void[s->nr] && k < s->to; k++) {
 			for (uint64_t f = all->flushes[k].first;
 			     f <= all->flushes[k].last; f++)
 				counted[f]++;
@@ -192,13 +337,22 @@ static void check_counts(struct model *m, uint64_t seed)
 static void end_run(struct model *m)
 {
 	m->has_ended = true;
-	while (ship(m, 4))
+	while (ship(m, 4) || m->rewound)
 		;
 }
 
 static uint64_t any(uint64_t *seed, uint64_t below)
 {
 	return (unit_random(seed) >> 33) % below;
+}
+
+/* The user does it, whether the epoch was shipped or not. */
+static void maybe_label(struct model *m, uint64_t *seed)
+{
+	struct local *e = &m->epoch[any(seed, m->nr)];
+
+	if (!any(seed, 40))
+		e->has_label = !e->has_label;
 }
 
 static void maybe_roll(struct model *m, uint64_t now_ns, uint64_t *seed)
@@ -218,7 +372,7 @@ START_TEST(each_flush_counts_once)
 					    6 * NSEC_PER_HOUR,
 					    DAY_NS };
 	const uint64_t length = lengths[_i];
-	uint64_t seed = unit_seed();
+	uint64_t seed = unit_seed(), now_ns, nr_rewinds = 0;
 
 	for (int round = 0; round < NR_ROUNDS; round++) {
 		const uint64_t begun = seed;
@@ -226,18 +380,23 @@ START_TEST(each_flush_counts_once)
 
 		ck_assert_ptr_nonnull(m);
 		m->how = (struct ship_how){ length, 1 };
+		now_ns = FAR_FUTURE + 2 * DAY_NS;
 		for (uint64_t i = 0; i < MAX_NR - 1; i++) {
-			const uint64_t now_ns = FAR_FUTURE + i * 10 * MINUTE_NS;
-
+			now_ns += 10 * MINUTE_NS;
+			if (!any(&seed, 200))
+				now_ns -= any(&seed, 30) * 30 * MINUTE_NS;
 			add_flush(m, now_ns, !any(&seed, 30));
+			maybe_label(m, &seed);
 			maybe_roll(m, now_ns, &seed);
 			if (!any(&seed, 10))
 				ship(m, 1 + any(&seed, 4));
 		}
 		end_run(m);
 		check_counts(m, begun);
+		nr_rewinds += m->nr_rewinds;
 		free(m);
 	}
+	ck_assert(length <= NSEC_PER_HOUR / 2 || nr_rewinds);
 }
 END_TEST
 

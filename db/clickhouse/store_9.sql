@@ -1,0 +1,7 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- store_9.sql - version 9: which of two shipments of a host was read later
+--
+-- turn: a shipment that was read from the machine's database after another one was complete
+-- has a higher number. Of equal numbers nothing is known. Older shipments have 0.
+
+ALTER TABLE epoch ADD COLUMN turn UInt32;
