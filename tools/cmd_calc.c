@@ -28,6 +28,7 @@ static int print(const struct options *o, struct explainer *x,
 		calc_print_json(x, ex, false);
 		return 0;
 	}
+	select_end_read(&explainer_scope(x)->sel);
 	pager_begin(&pager, &o->explain.out);
 	err = calc_print_table(x, ex, source, o->all, &o->explain.out);
 	pager_end(&pager);

@@ -17,6 +17,7 @@ static int hot(struct cmd_context *ctx, struct explainer *x)
 	int err = ranking_hot(x, out->limit, &r);
 
 	if (!err) {
+		select_end_read(&explainer_scope(x)->sel);
 		pager_begin(&pager, out);
 		err = ranking_print_hot(x, &r, out);
 		pager_end(&pager);

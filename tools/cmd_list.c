@@ -47,6 +47,7 @@ static int list(struct cmd_context *ctx, struct explainer *x,
 	}
 	err = list_decode(&l);
 	if (!err) {
+		select_end_read(&l.scope->sel);
 		pager_begin(&pager, &o->explain.out);
 		err = print(o, &l);
 		pager_end(&pager);

@@ -23,6 +23,7 @@ static int show(struct cmd_context *ctx, struct explainer *x,
 	int err = paths_find(x, found->chosen, limit, &r);
 
 	if (!err) {
+		select_end_read(&explainer_scope(x)->sel);
 		pager_begin(&pager, out);
 		err = paths_print(&r, out);
 		pager_end(&pager);

@@ -38,6 +38,7 @@ static int show(const struct cmd_context *ctx, struct scope *s)
 		return err;
 	err = records_find(s, found.chosen, out->limit, &r);
 	if (!err) {
+		select_end_read(&s->sel);
 		pager_begin(&pager, out);
 		err = print(out, &r);
 		pager_end(&pager);

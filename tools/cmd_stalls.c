@@ -17,6 +17,7 @@ static int stalls(struct cmd_context *ctx, struct explainer *x)
 	int err = ranking_stalls(x, out->limit, out->format == OUT_TEXT, &r);
 
 	if (!err) {
+		select_end_read(&explainer_scope(x)->sel);
 		pager_begin(&pager, out);
 		err = ranking_print_stalls(x, &r, out);
 		pager_end(&pager);

@@ -120,6 +120,7 @@ static int sum(struct cmd_context *ctx, struct explainer *x)
 	if (!err)
 		err = s.place ? sum_one(&s) : sum_all(&s);
 	if (!err) {
+		select_end_read(&explainer_scope(x)->sel);
 		pager_begin(&pager, out);
 		err = print(&s, out->format);
 		pager_end(&pager);

@@ -24,6 +24,7 @@ static int show(struct cmd_context *ctx, struct explainer *x,
 	int err = values_report_make(x, found->chosen, limit, &r);
 
 	if (!err) {
+		select_end_read(&explainer_scope(x)->sel);
 		pager_begin(&pager, out);
 		err = values_print(&r, out);
 		pager_end(&pager);

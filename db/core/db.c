@@ -589,6 +589,16 @@ uint64_t db_now_ns(const struct db *db)
 	return db->now_ns ? db->now_ns : time_real_ns();
 }
 
+int db_begin_read(struct db *db)
+{
+	return sql_begin_read(db->handle);
+}
+
+void db_end_read(struct db *db)
+{
+	sql_end_read(db->handle);
+}
+
 void db_give_back_memory(struct db *db)
 {
 	sqlite3_db_release_memory(db->handle);

@@ -48,6 +48,14 @@ void db_close(struct db *db); /* accepts NULL */
  */
 int db_read_check(const struct db *db);
 
+/*
+ * Until db_end_read() or db_close(), all queries read one moment's content: that of the
+ * first query. A writer goes on meanwhile, but cannot empty the WAL. db_begin_read()
+ * returns 0 or an error (logged).
+ */
+int db_begin_read(struct db *db);
+void db_end_read(struct db *db);
+
 /* Frees the cached pages, which are not needed between two flushes. */
 void db_give_back_memory(struct db *db);
 

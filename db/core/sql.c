@@ -256,6 +256,16 @@ const void *sql_blob(sqlite3_stmt *st, int column, size_t *size)
 	return data ? data : "";
 }
 
+int sql_begin_read(sqlite3 *h)
+{
+	return sql_exec(h, "SAVEPOINT reading");
+}
+
+void sql_end_read(sqlite3 *h)
+{
+	sqlite3_exec(h, "RELEASE reading", NULL, NULL, NULL);
+}
+
 void sql_rollback(sqlite3 *h)
 {
 	if (!sqlite3_get_autocommit(h))

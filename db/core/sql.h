@@ -105,6 +105,14 @@ const char *sql_text(sqlite3_stmt *st, int column);
 const void *sql_blob(sqlite3_stmt *st, int column, size_t *size);
 
 /*
+ * Until sql_end_read(), all that is read is one moment's content: that of the first
+ * query. Such intervals may contain each other; the outermost one decides. The WAL
+ * cannot be emptied meanwhile. sql_begin_read() returns 0 or an error (logged).
+ */
+int sql_begin_read(sqlite3 *h);
+void sql_end_read(sqlite3 *h);
+
+/*
  * Rolls back an open transaction, if there is one; a failed COMMIT may have done this
  * already.
  */

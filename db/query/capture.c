@@ -65,7 +65,7 @@ int query_capture(struct db *db, int64_t image, struct query_capture *out)
 {
 	struct query_capture c = { 0 };
 	sqlite3 *h = db_handle(db);
-	int err = sql_exec(h, "BEGIN");
+	int err = sql_begin_read(h);
 
 	if (err)
 		return err;
@@ -76,7 +76,7 @@ int query_capture(struct db *db, int64_t image, struct query_capture *out)
 		err = sql_each(h, read_code, &c,
 			       "SELECT start, bytes FROM code WHERE image = ?1", "i",
 			       image);
-	sql_rollback(h); /* the transaction only read */
+	sql_end_read(h);
 	if (err) {
 		query_capture_fini(&c);
 		return err;

@@ -636,7 +636,7 @@ int query_epochs_of(struct db *db, const char *spec, const struct query_machines
 {
 	struct epoch_search s = { .h = db_handle(db), .now_ns = db_now_ns(db) };
 	struct query_epochs list = { 0 };
-	int err = sql_exec(s.h, "BEGIN");
+	int err = sql_begin_read(s.h);
 
 	if (err)
 		return err;
@@ -645,7 +645,7 @@ int query_epochs_of(struct db *db, const char *spec, const struct query_machines
 		err = resolve(&s, spec ? spec : "recent", &list);
 	if (!err && !list.nr)
 		err = -ENOENT;
-	sql_rollback(s.h); /* nothing was written */
+	sql_end_read(s.h);
 	buf_fini(&s.platforms);
 	if (err)
 		query_epochs_fini(&list);

@@ -153,9 +153,9 @@ int query_need_contexts(struct db *db, const struct query_epochs *e,
  * the call. The order does not depend on ids, so a copy of the database gives the same
  * order. A non-zero return of fn stops and is returned. Returns 0; -CPI_ECORRUPT
  * (logged) if a blob does not decode; -EAGAIN (logged) if retention changes some of the
- * epochs during the query; or another error. Each row is read in its own transaction,
- * so later rows of an open epoch may include a newer flush. progress, if not NULL, is
- * called with the number of finished images, and of all.
+ * epochs during the query; or another error. Without db_begin_read() each row is read
+ * in its own transaction, so later rows of an open epoch may include a newer flush.
+ * progress, if not NULL, is called with the number of finished images, and of all.
  */
 typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);
 int query_profiles(struct db *db, const struct query_selection *sel,

@@ -7,7 +7,7 @@
  * (db/core/set_rows.h). A group is the rows whose keys differ only in the epoch (and in
  * the context, if contexts are not separate). Rows are listed first, then the rows of
  * one group are added up and passed to the caller. So only one group is in memory at a
- * time, and no read transaction is open while the caller works.
+ * time, and without db_begin_read() no read transaction is open while the caller works.
  */
 #ifndef CPI_DB_SET_QUERY_H
 #define CPI_DB_SET_QUERY_H

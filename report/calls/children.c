@@ -132,6 +132,8 @@ int children_open(const struct prof_request *req, struct children *c)
 	err = gather(c);
 	if (err)
 		children_close(c);
+	else
+		select_end_read(&c->calls.sel);
 	return err;
 }
 

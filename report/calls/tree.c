@@ -80,6 +80,8 @@ static int add_side(struct tree *t)
 		err = calls_find(c, t->req->procedure, &t->wanted);
 	if (!err)
 		err = calls_each(c, on_stack, t);
+	if (!err)
+		select_end_read(&c->sel);
 	return err;
 }
 

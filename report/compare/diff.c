@@ -399,6 +399,8 @@ int diff_open(const struct diff_request *req, const char *a, const char *b,
 		log_err("diff: %s", err_str(err));
 	if (err)
 		diff_close(d);
+	for (int side = 0; side < DIFF_NR_SIDES && !err; side++)
+		select_end_read(&d->sel[side]);
 	return err;
 }
 

@@ -305,6 +305,8 @@ int stats_open(const struct stats_request *req, struct stats *s)
 	err = gather(s);
 	if (err)
 		stats_close(s);
+	else
+		select_end_read(&s->sel);
 	return err;
 }
 

@@ -428,6 +428,8 @@ int prof_open(const struct prof_request *req, struct prof *p)
 		err = prof_over_time(p);
 	if (err)
 		prof_close(p);
+	else
+		select_end_read(&p->sel);
 	return err;
 }
 

@@ -328,14 +328,6 @@ static int check_platforms(const struct select_request *req,
 	return 0;
 }
 
-static int query_selected(const struct select_request *req, const char *spec,
-			  struct selection *sel)
-{
-	const struct query_machines of = { req->host, req->platform };
-
-	return query_epochs_of(sel->db, spec, &of, &sel->epochs);
-}
-
 /* Whether no epoch is a valid result: for a command that lists all epochs. */
 static bool may_be_empty(const struct select_request *req, const char *spec,
 			 enum select_how how)
@@ -344,38 +336,47 @@ static bool may_be_empty(const struct select_request *req, const char *spec,
 	       !req->platform;
 }
 
-static bool refresh(const struct select_request *req, const struct selection *sel,
-		    const struct query_epochs *epochs)
-{
-	return freshness_refresh(req->socket, db_path(sel->db), epochs);
-}
-
 /*
  * Has cpid store: the stored part of its open epoch may end before the selected times.
  */
-static bool refresh_newest(const struct select_request *req,
+static void refresh_newest(const struct select_request *req,
 			   const struct selection *sel)
 {
 	struct query_epochs newest = { 0 };
-	bool stored;
 
-	stored = !query_epochs(sel->db, "last", &newest) && refresh(req, sel, &newest);
+	if (!query_epochs(sel->db, "last", &newest))
+		freshness_refresh(req->socket, db_path(sel->db), &newest);
 	query_epochs_fini(&newest);
-	return stored;
 }
 
-/* Finds the epochs; asks cpid to store first, so that a report is up to date. */
+/* Asks cpid to store first, so that a report is up to date. */
+static void store_first(const struct select_request *req, const char *spec,
+			struct selection *sel)
+{
+	struct query_epochs epochs = { 0 };
+	const struct query_machines of = { req->host, req->platform };
+	const int err = query_epochs_of(sel->db, spec, &of, &epochs);
+
+	if (!err)
+		freshness_refresh(req->socket, db_path(sel->db), &epochs);
+	else if (err == -ENOENT)
+		refresh_newest(req, sel);
+	query_epochs_fini(&epochs);
+}
+
+/* Finds the epochs. From then on, the report reads one moment's content. */
 static int find_epochs(const struct select_request *req, const char *spec,
 		       enum select_how how, struct selection *sel)
 {
-	const bool fresh = how != SELECT_EPOCHS && !req->as_stored && !sel->dbs;
-	int err = query_selected(req, spec, sel);
+	const struct query_machines of = { req->host, req->platform };
+	int err = 0;
 
-	if (fresh && ((!err && refresh(req, sel, &sel->epochs)) ||
-		      (err == -ENOENT && refresh_newest(req, sel)))) {
-		query_epochs_fini(&sel->epochs);
-		err = query_selected(req, spec, sel);
-	}
+	if (how != SELECT_EPOCHS && !req->as_stored && !sel->dbs)
+		store_first(req, spec, sel);
+	if (how != SELECT_EPOCHS)
+		err = db_begin_read(sel->db);
+	if (!err)
+		err = query_epochs_of(sel->db, spec, &of, &sel->epochs);
 	if (err == -ENOENT && may_be_empty(req, spec, how))
 		return 0;
 	if (err)
@@ -584,6 +585,12 @@ int select_open_epochs(const struct select_request *req, const char *spec,
 int select_open(const struct select_request *req, struct selection *sel)
 {
 	return select_open_epochs(req, req->epoch, SELECT_TOGETHER, sel);
+}
+
+void select_end_read(struct selection *sel)
+{
+	if (sel->db)
+		db_end_read(sel->db);
 }
 
 void select_close(struct selection *sel)

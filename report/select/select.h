@@ -101,6 +101,14 @@ enum select_how {
 int select_open_epochs(const struct select_request *req, const char *spec,
 		       enum select_how how, struct selection *sel);
 
+/*
+ * Except with SELECT_EPOCHS, all queries from the opening on read one moment's content,
+ * so the rows add up to the totals, whatever cpid stores meanwhile. Reports call this
+ * when they have read everything: while they wait for a pager, the WAL can be emptied.
+ * Accepts a selection that is not open.
+ */
+void select_end_read(struct selection *sel);
+
 /* Does the same for --epoch with SELECT_TOGETHER. */
 int select_open(const struct select_request *req, struct selection *sel);
 void select_close(struct selection *sel);
