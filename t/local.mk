@@ -332,9 +332,14 @@ QUICK_TESTS += t/0801-packages-files.t t/0802-deploy-files.t
 EXTRA_DIST += t/deploy_check.py
 # They build the packages, and are among the long ones of check --vm.
 EXTRA_DIST += t/packages
+check_PROGRAMS += t/initial_namespace.so
+t_initial_namespace_so_SOURCES = t/initial_namespace.c
+t_initial_namespace_so_CFLAGS = $(WARN_CFLAGS) -O2 -fPIC
+t_initial_namespace_so_LDFLAGS = -shared
 VM_LONG_TESTS += t/0803-packages-booted.t t/0804-packages-container.t \
 	t/0805-packages-twice.t t/0806-packages-bare.t t/0807-packages-trixie.t \
-	t/0808-packages-arm64.t t/0809-packages-service.t
+	t/0808-packages-arm64.t t/0809-packages-service.t \
+	t/0810-packages-contained.t
 
 include t/unit/local.mk
 include t/fuzz/local.mk

@@ -9,7 +9,9 @@
 part()
 {
 	if [ ! -e parts ] || grep -qwe "$1" parts; then
+		part_began=$(now)
 		"$1"
+		note "$1: $(seconds "$part_began") s"
 	fi
 }
 
