@@ -339,7 +339,7 @@ t_initial_namespace_so_LDFLAGS = -shared
 VM_LONG_TESTS += t/0803-packages-booted.t t/0804-packages-container.t \
 	t/0805-packages-twice.t t/0806-packages-bare.t t/0807-packages-trixie.t \
 	t/0808-packages-arm64.t t/0809-packages-service.t \
-	t/0810-packages-contained.t
+	t/0810-packages-contained.t t/0811-packages-contained-trixie.t
 
 include t/unit/local.mk
 include t/fuzz/local.mk
