@@ -11,10 +11,11 @@
 [ "$(id -u)" -eq 0 ] || skip_all 'making a root file system takes root'
 suite=${SUITE:-bookworm} machine=${MACHINE:-amd64}
 . "$srcdir/t/packages/boot.sh"
-need mmdebstrap $qemu mkfs.ext4 dpkg-scanpackages
+need mmdebstrap $qemu mkfs.ext4 dpkg-scanpackages cpio depmod modprobe
 packages_build "$suite" "$machine"
 previous_build
 bootable_root root booted.sh
+kernel_fetch
 [ -z "${PARTS:-}" ] || echo "$PARTS" >root/srv/parts
 cp -r "$previous" root/srv/previous
 # The database has a file system of its own, as on a careful server.
@@ -25,8 +26,7 @@ cat >root/etc/fstab <<'END'
 /dev/vda / ext4 rw 0 1
 /srv/data /var/lib/cpi ext4 loop,nofail 0 0
 END
-# A prompt would share the line with the results.
-ln -s /dev/null root/etc/systemd/system/serial-getty@hvc0.service
+preinstall root
 make_disk root
 accelerator kernel
 note "QEMU with $accelerator"

@@ -192,6 +192,28 @@ unpack_root()
 	mkdir -p "$1" && tar -C "$1" --numeric-owner -xf "$archive" || bail "cannot unpack $archive"
 }
 
+# kernel_fetch: sets $kernel, a folder with $suite's kernel and its modules. Its package is
+# only unpacked: for another machine its installation takes half an hour.
+kernel_fetch()
+{
+	kernel=$cache/kernel-$suite-$machine
+	[ ! -d "$kernel" ] || return 0
+	rm -rf "$kernel.new"
+	mkdir -p "$kernel.new/usr/lib"
+	ln -s usr/lib "$kernel.new/lib"
+	unpack_root fetch
+	cp -L /etc/resolv.conf fetch/etc/resolv.conf
+	chroot fetch sh -c "apt-get -q update && cd /srv && apt-get -q download \$(
+		apt-cache depends linux-image-cloud-$machine |
+			sed -n 's/^ *Depends: \(linux-image-[0-9]\)/\1/p')" >apt.log 2>&1 ||
+		skip_all "apt: $(grep -m 1 '^E:' apt.log)"
+	dpkg-deb --fsys-tarfile fetch/srv/linux-image-*.deb |
+		tar -C "$kernel.new" -x --keep-directory-symlink || bail 'cannot unpack the kernel'
+	rm -r fetch
+	depmod -b "$kernel.new" "$(ls "$kernel.new/lib/modules")" || bail 'depmod fails'
+	mv "$kernel.new" "$kernel"
+}
+
 # repository ROOT: what cpi, cpid, cpi-web and cpi-ship need beyond the root file system, and
 # all packages in $debs, as an archive for apt in ROOT/srv/repo, which is the only one.
 # Needs a network when $cache lacks the dependencies.
@@ -227,7 +249,7 @@ repository()
 # repository(), which runs t/packages/SCRIPT when it has booted.
 bootable_root()
 {
-	root_archive boot "systemd-sysv,udev,dbus,linux-image-cloud-$machine,initramfs-tools,zstd,procps,kmod,apparmor"
+	root_archive boot systemd-sysv,udev,dbus,procps,kmod,apparmor,busybox-static
 	unpack_root "$1"
 	repository "$1"
 	cp "$srcdir/t/packages/guest.sh" "$srcdir/t/packages/$2" "$1/srv/"
@@ -244,6 +266,22 @@ END
 	ln -s /etc/systemd/system/guest.service "$1/etc/systemd/system/multi-user.target.wants/"
 	echo guest >"$1/etc/hostname"
 	: >"$1/etc/machine-id"
+}
+
+# preinstall ROOT: installs what our packages depend on, which takes an emulated machine
+# minutes, and leaves out what a first boot does.
+preinstall()
+{
+	chroot "$1" sh -c 'cd /srv/repo && dpkg -i $(ls | grep "[.]deb$" | grep -v -E "^(lib)?cpi")' \
+		>preinstall.log 2>&1 || bail "dpkg: $(tail -n 1 preinstall.log)"
+	echo 0123456789abcdef0123456789abcdef >"$1/etc/machine-id"
+	echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/unsafe"
+	for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \
+		e2scrub_all.timer e2scrub_reap.service fstrim.timer getty@tty1.service \
+		ldconfig.service serial-getty@hvc0.service systemd-hwdb-update.service \
+		systemd-journal-catalog-update.service systemd-update-done.service; do
+		ln -sf /dev/null "$1/etc/systemd/system/$unit"
+	done
 }
 
 # image_debs: sets $image_debs, all packages that the container image may need beside ours:
