@@ -6,10 +6,6 @@
  * variance. If one kind did not see the class, the other decides alone. How often
  * the missing source would have seen the class is passed to flow_repair.c,
  * because it is only meaningful for all classes of a procedure together.
- *
- * The samples of a procedure share a factor, its stalls. The factor's logarithm has the
- * deviation STALLS around the mean of all procedures, and is estimated from the time
- * that the procedure should take according to windows.
  */
 #include "config.h"
 
@@ -25,8 +21,7 @@
 
 /* Deviations of a logarithm. */
 #define WINDOWS 0.1 /* of windows, however many there are */
-#define STALLS  0.5 /* of cycles per instruction, between procedures */
-#define CYCLES  0.8 /* of the same, between classes of a procedure */
+#define CYCLES  0.8 /* of cycles per instruction, between classes of a procedure */
 
 /* A class as windows see it. */
 struct window_class {
@@ -62,44 +57,21 @@ static double variance_of(const struct estimate *e)
 	return CYCLES * CYCLES + 1 / (e->samples + MORE);
 }
 
-/*
- * The logarithm of the factor for the frequencies from samples. Classes that only
- * windows or only samples saw count as well, because leaving them out would bias the
- * factor.
- */
-static double find_factor(const struct equiv *eq, const struct window_class *seen,
-			  const struct estimate *est)
-{
-	double windows = 0, samples = 0, worth = 0, var;
-
-	for (int c = 0; c < eq->nr; c++) {
-		if (!seen[c].blocks || est[c].rule == ESTIMATE_NONE)
-			continue;
-		windows += seen[c].frequency * est[c].cycles;
-		samples += est[c].samples;
-		worth = fmax(worth, seen[c].worth);
-	}
-	var = 1 / (worth + MORE) + 1 / (samples + MORE) + WINDOWS * WINDOWS;
-	return log((windows + MORE) / (samples + MORE)) * STALLS * STALLS /
-	       (STALLS * STALLS + var);
-}
-
-static void combine_class(struct window_class *s, double one, double factor,
-			  struct estimate *e)
+static void combine_class(struct window_class *s, double one, struct estimate *e)
 {
 	const bool sampled = e->rule != ESTIMATE_NONE && e->samples > 0;
 	const bool passed = s->frequency > 0;
 	double own = 0, other = 0, mean = 0;
 
 	e->at_most = !sampled && !passed;
-	e->unseen = exp(-factor) * e->unseen + (passed ? 0 : 1 / one);
+	e->unseen += passed ? 0 : 1 / one;
 	if (passed || !sampled) {
 		own = 1 / s->variance;
 		mean += own * s->log_f;
 	}
 	if (sampled || (e->at_most && e->rule != ESTIMATE_NONE)) {
 		other = 1 / variance_of(e);
-		mean += other * (log(e->frequency) + factor);
+		mean += other * log(e->frequency);
 	}
 	e->rule = ESTIMATE_WINDOWS;
 	e->frequency = exp(mean / (own + other));
@@ -135,15 +107,13 @@ int estimate_add_windows(const struct freq_input *in, const struct equiv *eq,
 			 struct arena *arena, struct estimate *est)
 {
 	struct window_class *seen = arena_array(arena, eq->nr, sizeof(*seen));
-	double factor;
 
 	if (!seen)
 		return -ENOMEM;
 	gather_windows(in, eq, seen);
-	factor = find_factor(eq, seen, est);
 	for (int c = 0; c < eq->nr; c++) {
 		if (seen[c].blocks)
-			combine_class(&seen[c], in->windows->one, factor, &est[c]);
+			combine_class(&seen[c], in->windows->one, &est[c]);
 	}
 	return in->windows->error ? share_errors(in, eq, arena, seen, est) : 0;
 }

@@ -5,8 +5,6 @@
  * Windows are few, and measure executions. Samples of time are many, and measure
  * executions times cycles. The frequency of a class is the mean of both, weighted by
  * their accuracy: if many windows passed the class, they decide, else the samples.
- * Before that, the frequencies from samples are corrected for the stalls of the
- * procedure, by one factor that is estimated from its windows.
  */
 #ifndef CPI_ANALYSIS_ESTIMATE_WINDOWS_H
 #define CPI_ANALYSIS_ESTIMATE_WINDOWS_H
