@@ -14,8 +14,8 @@
  *
  * A shortage of memory or descriptors, or a file system that does not answer, leaves
  * the state unchanged. If the content has changed, the image gets a successor, which
- * begins as IMAGE_NEW. For mappings, a stable file is checked once a second, and a
- * fresh one in each reading of mapping events.
+ * begins as IMAGE_NEW. For mappings, a stable file is checked once a second, an old one
+ * (CALM_NS) once in ten seconds, and a fresh one in each reading of mapping events.
  *
  * Nearly all mappings are of a few files, so look-ups begin with a small table by
  * inode.
@@ -52,6 +52,15 @@ static const struct time_quota_limit meeting = { 20, 200 * NSEC_PER_MSEC };
  */
 #define STABLE_NS       (10 * NSEC_PER_SEC)
 #define STABLE_CHECK_NS NSEC_PER_SEC
+
+/*
+ * One that was not changed for CALM_NS is checked at most once in CALM_CHECK_NS. If it
+ * is overwritten all the same, the next check tells when, so samples are attributed as
+ * if each mapping had checked it. Only a file that is overwritten, run and gone within
+ * this time has no new content then.
+ */
+#define CALM_NS       (3600 * NSEC_PER_SEC)
+#define CALM_CHECK_NS (10 * NSEC_PER_SEC)
 
 #define NR_RECENT 1024
 
@@ -429,6 +438,7 @@ static void look_again(struct images *im, struct known_image *image)
 	ago_ns = time_real_ns() - to_ns(&st.st_ctim);
 	if (ago_ns < STABLE_NS)
 		image->state = IMAGE_FRESH;
+	image->calm = ago_ns >= CALM_NS && ago_ns <= INT64_MAX;
 	if (same_content(image, &st))
 		return;
 	image->replaced_ns = time_mono_ns() - ago_ns;
@@ -448,7 +458,8 @@ static bool may_be_new(const struct images *im, const struct known_image *image)
 
 	if (!image_is_resolved(image) || image->successor || !quiet_ns)
 		return false;
-	return image->state == IMAGE_FRESH || quiet_ns >= STABLE_CHECK_NS;
+	return image->state == IMAGE_FRESH ||
+	       quiet_ns >= (image->calm ? CALM_CHECK_NS : STABLE_CHECK_NS);
 }
 
 bool images_meet(struct images *im, struct known_image *image, pid_t tgid)

@@ -73,6 +73,7 @@ struct known_image {
 	enum loss unknown;
 	/* start of the reading of mapping events in which it was last checked */
 	uint64_t looked_ns;
+	bool calm;        /* it had not changed for long at the last check */
 	bool marked;      /* images_sweep() keeps it */
 	bool has_place;   /* the file was found by its name */
 	pid_t place_tgid; /* below the root of this process; 0: below ours */

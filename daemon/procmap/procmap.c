@@ -54,6 +54,7 @@ void procmap_set_owner(struct procmap *pm, int (*owner)(uint32_t tgid, uint32_t 
 
 static void process_free(struct procmap *pm, struct process *p)
 {
+	pm->nr_unasked -= p->unasked;
 	hmap_remove(&pm->by_tgid, &p->node);
 	maps_put(&pm->accounts, p->maps);
 	account_charge_process(&pm->accounts, p->account, -1);
@@ -100,48 +101,6 @@ static void take_exec_id(struct process *p, const struct process *from, uint32_t
 	p->exec_id = from->exec_id + plus;
 	p->exec_id_as_of = from->exec_id_as_of;
 	p->exec_id_known = true;
-}
-
-/* ---- accounts ---- */
-
-/*
- * Returns a reference to the account of tgid's owner; NULL if the owner is not known or
- * memory is short.
- */
-static struct account *ask_account(struct procmap *pm, uint32_t tgid)
-{
-	uint32_t uid;
-
-	return pm->owner && !pm->owner(tgid, &uid) ? accounts_get(&pm->accounts, uid)
-						   : NULL;
-}
-
-/*
- * Returns a reference to the account of a process that inherits the account `from`.
- * Only a process in root's account may move to another account (accounts.h).
- */
-static struct account *inherit_account(struct procmap *pm, struct account *from,
-				       uint32_t tgid)
-{
-	struct account *a = !from || !from->uid ? ask_account(pm, tgid) : NULL;
-
-	return a ? a : account_hold(from);
-}
-
-/*
- * Moves a process of root to another account if its user has changed without an exec.
- */
-static void ask_account_again(struct procmap *pm, struct process *p)
-{
-	struct account *a = inherit_account(pm, p->account, p->tgid);
-
-	if (a != p->account) {
-		account_charge_process(&pm->accounts, p->account, -1);
-		account_charge_process(&pm->accounts, a, 1);
-		maps_move(&pm->accounts, p->maps, a);
-	}
-	account_put(&pm->accounts, p->account);
-	p->account = a;
 }
 
 /* ---- incomplete processes ---- */
@@ -315,7 +274,7 @@ static struct process *newest_or_new(struct procmap *pm, uint32_t tgid, uint64_t
 
 	if (p)
 		return p;
-	p = incarnate(pm, tgid, PROCMAP_ALWAYS, ask_account(pm, tgid));
+	p = incarnate(pm, tgid, PROCMAP_ALWAYS, procmap_account_of(pm, tgid));
 	if (p && pm->refused) {
 		give_up(pm, p, when);
 		p->incomplete_ns = PROCMAP_ALWAYS;
@@ -347,7 +306,8 @@ void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t w
 	struct process *from = newest(pm, parent), *p;
 
 	p = incarnate(pm, tgid, when,
-		      from ? account_hold(from->account) : ask_account(pm, tgid));
+		      from ? account_hold(from->account)
+			   : procmap_account_of(pm, tgid));
 	if (!p)
 		return;
 	p->parent = parent;
@@ -356,6 +316,8 @@ void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t w
 		return;
 	if (!p->exec_id_known && from->exec_id_known && when >= from->exec_id_as_of)
 		take_exec_id(p, from, 0);
+	if (from->unasked)
+		procmap_ask_later(pm, p);
 	memcpy(p->comm, from->comm, sizeof(p->comm));
 	belong(p, from);
 	if (from->incomplete)
@@ -411,9 +373,11 @@ void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t 
 		return;
 	}
 	p = incarnate(pm, tgid, when,
-		      inherit_account(pm, old ? old->account : NULL, tgid));
+		      old ? account_hold(old->account) : procmap_account_of(pm, tgid));
 	if (!p)
 		return;
+	if (old && (!p->account || !p->account->uid))
+		procmap_ask_later(pm, p);
 	p->by_exec = true;
 	account_note_record(&pm->accounts, p->account);
 	if (old)
@@ -476,7 +440,7 @@ void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r)
 	if (made_room(pm, p, err))
 		err = insert(pm, p, &range);
 	if (!err && maps_nr(p->maps) % ASK_AGAIN_AFTER == 0)
-		ask_account_again(pm, p);
+		procmap_ask_owner(pm, p);
 	note_failure(pm, p, err, r->since);
 	p->nr_changes++;
 }
@@ -665,7 +629,8 @@ void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 		return;
 	}
 	p = incarnate(pm, tgid, old ? when : PROCMAP_ALWAYS,
-		      lives ? account_hold(old->account) : ask_account(pm, tgid));
+		      lives ? account_hold(old->account)
+			    : procmap_account_of(pm, tgid));
 	if (!p)
 		return;
 	set_comm(p, comm);

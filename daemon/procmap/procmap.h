@@ -76,6 +76,7 @@ struct process {
 	bool superseded; /* a newer incarnation of the tgid exists */
 	bool incomplete; /* mappings are missing since incomplete_ns */
 	bool by_exec;    /* an exec began it, so it has no memory of its parent's */
+	bool unasked;    /* it is root's, unless procmap_ask_owners() finds another */
 	/* how often it was read again and soon became incomplete again */
 	uint8_t nr_mended;
 	uint64_t start_ns;    /* monotonic, as all times here */
@@ -102,10 +103,17 @@ void procmap_free(struct procmap *pm); /* accepts NULL */
 /*
  * Sets the function that finds the user id of a tgid; it returns 0 or -errno. It is
  * called for processes that were not forked by a known process, and for root's
- * processes at an exec and when they have many mappings. Without it, processes have no
- * account.
+ * processes after an exec and when they have many mappings. Without it, processes have
+ * no account.
  */
 void procmap_set_owner(struct procmap *pm, int (*owner)(uint32_t tgid, uint32_t *uid));
+
+/*
+ * Finds the users of root's processes that have executed a program, and of the
+ * processes that they forked since. Call it after each reading of events: most
+ * processes of a build have ended by then, and need no look.
+ */
+void procmap_ask_owners(struct procmap *pm);
 
 /*
  * Apply events, in the order of their times. A scan of /proc (procmap_verify()) may

@@ -4,7 +4,7 @@
  *
  * The time that a sample takes from the interrupted program is measured repeatedly, one
  * sample at a time, by spinning until the next sample comes (calibrate.h). This takes
- * at most a twentieth of the budget, and is included in the daemon's time. The daemon's
+ * at most a hundredth of the budget, and is included in the daemon's time. The daemon's
  * own CPU time, as a share of all CPUs, enters as a moving average that begins at 0. So
  * neither a flush nor the first minute, in which all images are new, lowers the rate.
  *
@@ -28,7 +28,7 @@
 
 /* upper limit of the time of a tick's program, with outcomes */
 #define TICK_NS             500.0
-#define MEASURING_SHARE     0.05         /* part of the budget for measuring */
+#define MEASURING_SHARE     0.01         /* part of the budget for measuring */
 #define MEASURING_PAUSE     NSEC_PER_SEC /* between the first measurements */
 #define MEASURING_PER_CHECK 6
 #define MEASURING_MAX_PAUSE (3600 * NSEC_PER_SEC)

@@ -617,13 +617,50 @@ START_TEST(only_roots_processes_become_another_users)
 	procmap_fork(pm, 100000, 1, 2);
 	uid[0] = procmap_find(pm, 100000, 0, 3)->account->uid;
 	procmap_exec(pm, 100000, "sh", 4);
+	procmap_ask_owners(pm);
 	uid[1] = procmap_find(pm, 100000, 0, 5)->account->uid;
 	procmap_fork(pm, 200000, 100000, 6);
 	procmap_exec(pm, 200000, "sudo", 7);
+	procmap_ask_owners(pm);
 	uid[2] = procmap_find(pm, 200000, 0, 8)->account->uid;
 	ck_assert_uint_eq(uid[0], 0);
 	ck_assert_uint_eq(uid[1], 100);
 	ck_assert_uint_eq(uid[2], 100);
+}
+END_TEST
+
+static int nr_asked;
+
+static int count_owner(uint32_t tgid, uint32_t *uid)
+{
+	nr_asked++;
+	return owner_by_number(tgid, uid);
+}
+
+START_TEST(only_processes_that_live_are_asked_for_their_user)
+{
+	procmap_set_owner(pm, count_owner);
+	procmap_exec(pm, 1, "make", 1);
+	procmap_ask_owners(pm);
+	nr_asked = 0;
+	for (uint32_t tgid = 10; tgid < 20; tgid++) {
+		procmap_fork(pm, tgid, 1, 2);
+		procmap_exec(pm, tgid, "cc", 3);
+		procmap_exit(pm, tgid, 4);
+	}
+	procmap_ask_owners(pm);
+	ck_assert_int_eq(nr_asked, 0);
+	/* the child of one whose user is not known yet, which itself has ended */
+	procmap_fork(pm, 20, 1, 5);
+	procmap_exec(pm, 20, "su", 6);
+	procmap_fork(pm, 100000, 20, 7);
+	procmap_exit(pm, 20, 8);
+	procmap_ask_owners(pm);
+	ck_assert_int_eq(nr_asked, 1);
+	ck_assert_uint_eq(procmap_find(pm, 100000, 0, 9)->account->uid, 100);
+	ck_assert_uint_eq(procmap_find(pm, 1, 0, 9)->account->nr_processes, 23);
+	procmap_ask_owners(pm);
+	ck_assert_int_eq(nr_asked, 1);
 }
 END_TEST
 
@@ -1421,6 +1458,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, copies_for_children_are_charged_to_their_user);
 	tcase_add_test(tc, processes_of_one_user_leave_places_for_others);
 	tcase_add_test(tc, only_roots_processes_become_another_users);
+	tcase_add_test(tc, only_processes_that_live_are_asked_for_their_user);
 	tcase_add_test(
 		tc, roots_process_that_is_another_users_by_now_is_charged_to_that_one);
 	tcase_add_test(tc, a_process_is_incomplete_from_a_moment_on);
