@@ -194,7 +194,8 @@ EXTRA_DIST += t/accuracy/collect.py t/accuracy/culprits t/accuracy/landing \
 	t/accuracy/overlap.py t/accuracy/programs.py t/accuracy/ranks.py t/accuracy/run \
 	t/accuracy/unseen.py
 # Causes that are removed: t/accuracy/interventions, t/accuracy/culprits --held.
-EXTRA_DIST += t/accuracy/caused.c t/accuracy/caused.py t/accuracy/interventions
+EXTRA_DIST += t/accuracy/caused.c t/accuracy/caused.py t/accuracy/interventions \
+	t/accuracy/fresh.c
 dist_check_SCRIPTS += t/0330-freq-accuracy.t
 LONG_TESTS += t/0330-freq-accuracy.t
 # Which loads miss: t/accuracy/data.

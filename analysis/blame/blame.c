@@ -34,6 +34,7 @@
 #define ERRORS     2.0  /* standard deviations of a number of samples */
 #define MIN_CYCLES 0.25 /* shorter stalls are not listed */
 #define MAX_STALLS 4    /* the static stalls, and a dynamic one */
+#define MAX_JUMPS  4    /* before an instruction */
 #define EXECUTE    1.0  /* most cycles of pure execution, if the latency varies */
 
 const char *blame_name(enum blame_reason reason)
@@ -65,6 +66,8 @@ struct split {
 	double moved;    /* of its waits, which samples do not show at itself */
 	double excess;   /* beyond execution and these waits; may be below 0 */
 	bool stalls;     /* beyond sampling errors */
+	bool refilled; /* it may wait for a mispredicted jump; no waits are moved to it
+			*/
 };
 
 /*
@@ -164,6 +167,26 @@ static bool has_varying_operand(struct finding *f, int insn)
 	return false;
 }
 
+/*
+ * Whether it is in the first group after a jump that is often mispredicted. Such a
+ * group waits until it has been fetched. The schedule's waits end meanwhile.
+ */
+static bool may_be_refilled(const struct finding *f, int insn)
+{
+	const struct blame_scene *scene = &f->scene;
+	const int first = f->in->cfg->block[scene->paths.block_of[insn]].first_insn;
+	int before[MAX_JUMPS], nr;
+	bool outside;
+
+	if (is_anchored(f) || insn >= blame_group_end(scene, first))
+		return false;
+	nr = blame_before(&scene->paths, first, before, MAX_JUMPS, &outside);
+	for (int i = 0; i < nr; i++)
+		if (blame_may_mispredict(scene, before[i]))
+			return true;
+	return false;
+}
+
 /* Whether the schedule has only the minimum wait, for any instruction of the group. */
 static bool waits_for_data(struct finding *f, int insn)
 {
@@ -211,7 +234,8 @@ static void split_cycles(struct finding *f, int insn, double scale)
 	struct blame_insn *x = &f->insn[insn];
 	struct split *s = &f->split[insn];
 
-	if (x->cycles > 0 && waits_for_data(f, insn)) {
+	s->refilled = may_be_refilled(f, insn);
+	if (s->refilled || (x->cycles > 0 && waits_for_data(f, insn))) {
 		x->execute = scale * fmin(t->execute, EXECUTE);
 	} else {
 		s->front_end = scale * t->front_end;
@@ -268,6 +292,11 @@ static double more_of(const struct freq *freq, int b)
  * instruction's samples do not show its waits, these waits are part of the excess of
  * other instructions of the block, and that part is not a dynamic stall.
  */
+static double movable(const struct split *s)
+{
+	return s->refilled ? 0 : fmax(s->excess, 0);
+}
+
 static void move_waits(struct finding *f, const struct cfg_block *block)
 {
 	const int end = block->first_insn + block->nr_insns;
@@ -275,11 +304,11 @@ static void move_waits(struct finding *f, const struct cfg_block *block)
 
 	for (int i = block->first_insn; i < end; i++) {
 		moved += f->split[i].moved;
-		excess += fmax(f->split[i].excess, 0);
+		excess += movable(&f->split[i]);
 	}
 	for (int i = block->first_insn; i < end && moved > 0 && excess > 0; i++) {
 		struct split *s = &f->split[i];
-		const double part = fmax(s->excess, 0) / excess * fmin(moved, excess);
+		const double part = movable(s) / excess * fmin(moved, excess);
 
 		s->dependency += part;
 		s->expected += part;

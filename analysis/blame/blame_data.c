@@ -22,24 +22,10 @@
 #include "analysis/blame/blame_case.h"
 #include "analysis/math/interval.h"
 
-#define MEMORY_CYCLES 400.0  /* from the farthest memory */
-#define WALK_CYCLES   400.0  /* a page walk in which every level misses */
-#define MOST_CYCLES   1000.0 /* either, while others want the memory, too */
-#define MAX_DEPTH     4  /* instructions between a load and the one that waits for it */
-#define MAX_LOADS     16 /* in one search */
-#define FARTHER       0.8 /* factor for a load one instruction farther away */
-
-/* What a miss in a level costs beyond a hit: if nothing else wants the memory, at most.
- */
-static const struct {
-	double alone, most;
-} level_cycles[DATA_NR_LEVELS] = {
-	[DATA_L1] = { 20, 20 },
-	[DATA_L2] = { 60, 60 },
-	[DATA_L3] = { MEMORY_CYCLES - 80, MOST_CYCLES - 80 },
-	[DATA_TLB1] = { 10, 10 },
-	[DATA_TLB2] = { WALK_CYCLES - 10, MOST_CYCLES - 10 },
-};
+#define MOST_CYCLES 1000.0 /* a miss, or a walk, while others want the memory, too */
+#define MAX_DEPTH   4   /* instructions between a load and the one that waits for it */
+#define MAX_LOADS   16  /* in one search */
+#define FARTHER     0.8 /* factor for a load one instruction farther away */
 
 /*
  * What a load waits at most, beyond a hit, for a store before it that has written only
@@ -119,28 +105,32 @@ static struct interval find_waits(const struct blame_case *c, int insn)
 }
 
 /*
- * If windows saw the addresses, computes from the expected misses, and from the loads
- * that wait for a store, how likely these are the cause, and the most cycles that they
- * cost. Otherwise changes nothing. *most is a bound for misses alone at first.
+ * If windows saw the addresses, computes from the cycles that the instruction is
+ * expected to wait for caches, or for TLBs, how likely this is the cause, and the most
+ * cycles that it costs. If each alone would take longer than the stall, the longer one
+ * is likelier. Otherwise changes nothing. *most is a bound for misses alone at first.
  */
-static void expect_misses(const struct blame_case *c, int insn, enum data_level first,
-			  enum data_level last, double *likelihood, double *most)
+static void expect_misses(const struct blame_case *c, int insn,
+			  enum accesses_granule granule, double *likelihood,
+			  double *most)
 {
 	const struct data_insn *d = c->in->data ? c->in->data[insn] : NULL;
-	struct interval waits = { 0 };
-	double cycles, high = 0;
+	struct interval waits;
+	double cycles[ACCESSES_NR_GRANULES], longest = c->cycles;
 
-	if (first == DATA_L1)
-		waits = find_waits(c, insn);
-	cycles = waits.value * PARTIAL_CYCLES;
-	for (enum data_level l = first; d && l <= last; l++) {
-		cycles += d->miss[l].value * level_cycles[l].alone;
-		high += d->miss[l].high * level_cycles[l].most;
-	}
 	if (!d)
 		return;
-	*likelihood = fmax(LEAST_LIKELY, MOST_LIKELY * fmin(cycles / c->cycles, 1));
-	*most = fmin(*most, high) + waits.high * PARTIAL_CYCLES;
+	waits = find_waits(c, insn);
+	for (int g = 0; g < ACCESSES_NR_GRANULES; g++) {
+		cycles[g] = d->wait[g].alone;
+		if (g == ACCESSES_LINES)
+			cycles[g] += waits.value * PARTIAL_CYCLES;
+		longest = fmax(longest, cycles[g]);
+	}
+	*likelihood = fmax(LEAST_LIKELY, MOST_LIKELY * cycles[granule] / longest);
+	*most = fmin(*most, d->wait[granule].most);
+	if (granule == ACCESSES_LINES)
+		*most += waits.high * PARTIAL_CYCLES;
 }
 
 static void accuse_tlb(struct blame_case *c, int insn, double weight, struct address a)
@@ -148,7 +138,7 @@ static void accuse_tlb(struct blame_case *c, int insn, double weight, struct add
 	double l = likelihood_of(a).tlb,
 	       most = crossings(a, ADDRESS_PAGE) * MOST_CYCLES;
 
-	expect_misses(c, insn, DATA_TLB1, DATA_TLB2, &l, &most);
+	expect_misses(c, insn, ACCESSES_PAGES, &l, &most);
 	blame_accuse(c, BLAME_DTLB, insn, weight * l, most);
 }
 
@@ -165,7 +155,7 @@ static void accuse_load(struct blame_case *c, int insn, double weight)
 	/* Steps within a line are prefetched well; steps to a new line may not be. */
 	if (a.walk == ADDRESS_STEPS && share == 1 && a.stride)
 		l = fmax(l, 0.5);
-	expect_misses(c, insn, DATA_L1, DATA_L3, &l, &most);
+	expect_misses(c, insn, ACCESSES_LINES, &l, &most);
 	blame_accuse(c, BLAME_DCACHE, insn, weight * l, most);
 	if (a.walk != ADDRESS_FIXED)
 		accuse_tlb(c, insn, weight, a);

@@ -41,6 +41,7 @@
 #define PRIOR      1    /* accesses that behave as all do */
 #define REGULAR    0.8  /* share of the first stride, of a walk */
 #define LOCAL      0.75 /* the most that the share of lines not touched falls by */
+#define ENTRIES    8    /* of the page table in a line */
 #define Z90        1.645
 
 /* A place of the sample, over all instructions. */
@@ -59,7 +60,7 @@ struct data_scene {
 	struct place_sum *place; /* by number */
 	size_t nr_places;
 	double bound;    /* of the sample of all instructions */
-	double all;      /* different entries */
+	double all;      /* different entries, at most */
 	double exposure; /* A: accesses with a known address */
 	double age_hazard[ACCESSES_GAPS], gap_hazard[ACCESSES_GAPS]; /* of all */
 	int nr_ages;            /* ages that windows show */
@@ -220,10 +221,31 @@ static void find_alive(struct data_scene *s)
 	}
 }
 
-/* How many different entries were touched, with those that the sample did not show. */
-static double all_entries(const struct data_scene *s)
+/*
+ * Different entries (unseen.h), and Chao's interval for 90 % (1987). Its lower end is
+ * what was seen. A window touches clump entries that belong together, so it counts as
+ * one observation of all of them.
+ */
+static struct data_estimate estimate_distinct(double seen, double once, double twice,
+					      double clump)
 {
-	double seen = 0, once = 0, twice = 0, sampled = 0;
+	const double more = clump * unseen_kinds(once / clump, twice / clump);
+	double f, variance;
+
+	if (!(more > 0))
+		return (struct data_estimate){ seen, seen, once > 0 ? INFINITY : seen };
+	f = once / (twice + clump);
+	variance = (twice / clump + 1) * (pow(f, 4) / 4 + pow(f, 3) + f * f / 2);
+	f = exp(Z90 * sqrt(log1p(variance * clump * clump / (more * more))));
+	return (struct data_estimate){ seen + more, seen + more / f,
+				       twice > 0 ? seen + more * f : INFINITY };
+}
+
+/* The most different entries that were touched, with those that the sample lacks. */
+static double most_entries(const struct data_scene *s)
+{
+	const double windows = (double)accesses_windows(s->set);
+	double seen = 0, once = 0, twice = 0;
 
 	for (size_t i = 0; i < s->nr_places; i++) {
 		if (accesses_hash(s->place[i].number) >= s->bound)
@@ -232,8 +254,10 @@ static double all_entries(const struct data_scene *s)
 		once += s->place[i].n == 1;
 		twice += s->place[i].n == 2;
 	}
-	sampled = s->bound / 0x1p32;
-	return (seen + unseen_kinds(once, twice)) / sampled;
+	return estimate_distinct(seen, once, twice,
+				 fmax(s->exposure / windows * s->bound / 0x1p32, 1))
+		       .high /
+	       (s->bound / 0x1p32);
 }
 
 /* The step at which a cache of so many entries has them all. */
@@ -297,16 +321,14 @@ static void fill_level(const struct data_scene *s, enum data_level level,
 		m->insn[i].miss[level] = miss_of(s, i, step);
 }
 
-/*
- * Different entries (unseen.h), and Chao's interval for 90 % (1987). Its lower end is
- * what was seen. Those of an instruction may be seen through others, too.
- */
+/* Those of an instruction; others may touch them, too. */
 static struct data_estimate distinct_of(const struct data_scene *s,
 					const struct accesses_insn *insn)
 {
 	const struct accesses_reuse *r = &insn->reuse[s->granule];
 	const double bound = (double)accesses_bound(s->set, insn, s->granule) / 0x1p32;
-	double seen = 0, once = 0, twice = 0, more, f, variance;
+	double seen = 0, once = 0, twice = 0;
+	struct data_estimate e;
 
 	for (uint32_t k = 0; k < r->nr_places; k++) {
 		if (r->place[k].hash >= bound * 0x1p32)
@@ -317,16 +339,8 @@ static struct data_estimate distinct_of(const struct data_scene *s,
 	}
 	if (!(seen > 0))
 		return (struct data_estimate){ 0, 0, INFINITY };
-	more = unseen_kinds(once, twice);
-	if (!(more > 0))
-		return (struct data_estimate){ seen / bound, seen / bound,
-					       once > 0 ? INFINITY : seen / bound };
-	f = once / (twice + 1);
-	variance = (twice + 1) * (pow(f, 4) / 4 + pow(f, 3) + f * f / 2);
-	f = exp(Z90 * sqrt(log1p(variance / (more * more))));
-	return (struct data_estimate){ (seen + more) / bound, (seen + more / f) / bound,
-				       twice > 0 ? (seen + more * f) / bound
-						 : INFINITY };
+	e = estimate_distinct(seen, once, twice, 1);
+	return (struct data_estimate){ e.value / bound, e.low / bound, e.high / bound };
 }
 
 static double shared_of(const struct accesses_insn *insn)
@@ -337,6 +351,52 @@ static double shared_of(const struct accesses_insn *insn)
 	for (uint32_t k = 0; k < r->nr_places; k++)
 		shared += r->place[k].thread == ACCESSES_SHARED;
 	return r->nr_places ? shared / r->nr_places : 0;
+}
+
+/* The share of accesses that find the line of their page's entry not in a cache. */
+static double entry_misses(const struct data_scene *s, size_t i, double time)
+{
+	const double step = log2(time) / STEP;
+
+	return step >= STEPS - 1 ? 0 : pow(alive_at_step(s, i, step), ENTRIES);
+}
+
+/*
+ * A walk loads the page's entry from the caches. Its line has the entries of ENTRIES
+ * pages, and was not touched for some time if none of them was. With a miss in the last
+ * cache it may take the most.
+ */
+static void wait_for_walks(const struct data_scene *s,
+			   const struct data_geometry *geometry, struct data_model *m)
+{
+	const double *cycles = geometry->cycles;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		struct data_insn *insn = &m->insn[i];
+		double walk = cycles[DATA_TLB2];
+
+		for (int l = DATA_L2; l <= DATA_L3; l++)
+			walk += cycles[l] * entry_misses(s, i, m->time[l]);
+		insn->wait[ACCESSES_PAGES] = (struct data_wait){
+			insn->miss[DATA_TLB1].value * cycles[DATA_TLB1] +
+				insn->miss[DATA_TLB2].value * walk,
+			insn->miss[DATA_TLB1].high * geometry->most_cycles[DATA_TLB1] +
+				insn->miss[DATA_TLB2].high *
+					geometry->most_cycles[DATA_TLB2],
+		};
+	}
+}
+
+static void wait_for_lines(const struct data_geometry *geometry, struct data_model *m)
+{
+	for (size_t i = 0; i < m->nr; i++) {
+		struct data_wait *w = &m->insn[i].wait[ACCESSES_LINES];
+
+		for (int l = DATA_L1; l <= DATA_L3; l++) {
+			w->alone += m->insn[i].miss[l].value * geometry->cycles[l];
+			w->most += m->insn[i].miss[l].high * geometry->most_cycles[l];
+		}
+	}
 }
 
 static int model_granule(struct data_scene *s, const struct data_geometry *geometry,
@@ -355,7 +415,7 @@ static int model_granule(struct data_scene *s, const struct data_geometry *geome
 	err = s->alive ? sum_places(s, arena) : -ENOMEM;
 	if (err)
 		return err;
-	s->all = all_entries(s);
+	s->all = most_entries(s);
 	find_hazards(s);
 	find_alive(s);
 	for (size_t i = 0; i < s->nr; i++)
@@ -363,6 +423,10 @@ static int model_granule(struct data_scene *s, const struct data_geometry *geome
 	for (int l = 0; l < DATA_NR_LEVELS; l++)
 		if ((l >= DATA_TLB1) == is_page && geometry->entries[l] > 0)
 			fill_level(s, l, geometry->entries[l], m);
+	if (is_page)
+		wait_for_walks(s, geometry, m);
+	else
+		wait_for_lines(geometry, m);
 	return 0;
 }
 

@@ -15,9 +15,15 @@
 
 enum data_level { DATA_L1, DATA_L2, DATA_L3, DATA_TLB1, DATA_TLB2, DATA_NR_LEVELS };
 
-/* Lines that a cache holds, pages that a TLB holds; 0: there is no such level. */
+/*
+ * Lines that a cache holds, pages that a TLB holds; 0: there is no such level. And the
+ * cycles that a miss in it takes beyond a hit, without those of the levels behind it:
+ * if nothing else wants the memory, and at most. For the last TLB: a walk whose entry
+ * is in the second cache.
+ */
 struct data_geometry {
 	double entries[DATA_NR_LEVELS];
+	double cycles[DATA_NR_LEVELS], most_cycles[DATA_NR_LEVELS];
 };
 
 /* An estimate with an interval of 90 %. */
@@ -25,11 +31,18 @@ struct data_estimate {
 	double value, low, high;
 };
 
+/* Cycles that an execution waits, beyond a hit in the first level. */
+struct data_wait {
+	double alone; /* expected, if nothing else wants the memory */
+	double most;
+};
+
 struct data_insn {
 	const struct accesses_insn *from;
 	struct data_estimate miss[DATA_NR_LEVELS]; /* share of its executions */
 	/* Different lines and pages that it touches. */
 	struct data_estimate distinct[ACCESSES_NR_GRANULES];
+	struct data_wait wait[ACCESSES_NR_GRANULES]; /* for caches; for TLBs */
 	double shared; /* share of its lines that several threads touched */
 };
 

@@ -564,6 +564,44 @@ START_TEST(windows_tell_which_jump_is_mispredicted)
 }
 END_TEST
 
+/*
+ * What waits behind a jump that is often mispredicted has no wait of the schedule,
+ * unless the scale was measured.
+ */
+START_TEST(a_refill_is_no_wait_for_an_operand)
+{
+	static const struct {
+		double misses;
+		bool anchored, waits;
+	} c[] = {
+		{ 0.5, false, false },
+		{ 0.01, false, true },
+		{ 0.5, true, true },
+	};
+
+	for (size_t i = 0; i < NR(c); i++) {
+		struct mispredicts mispredicts[4] = { { 0 } };
+		const struct blame_insn *x;
+		struct procedure p;
+		bool waits = false;
+
+		mispredicts[1] =
+			(struct mispredicts){ 1000,        100,         c[i].misses,
+					      c[i].misses, c[i].misses, 0.5 };
+		make_jump(&p, mispredicts);
+		p.freq.anchored = c[i].anchored;
+		p.timing[2].head = 4;
+		p.timing[2].dependency = 3;
+		find(&p);
+		x = &p.blame->insn[2];
+		for (int k = 0; k < x->nr_stalls; k++)
+			waits |= !x->stall[k].dynamic;
+		ck_assert_int_eq(waits, c[i].waits);
+		arena_fini(&p.arena);
+	}
+}
+END_TEST
+
 /* Only the block of the jump takes longer, and the most that it waits is less. */
 START_TEST(expected_mispredictions_cost_cycles)
 {
@@ -838,14 +876,17 @@ struct address __wrap_blame_find_address(struct isa *isa, struct blame_paths *pa
 START_TEST(addresses_of_windows_decide)
 {
 	static const struct {
-		double low, value, high;
-		uint64_t partial; /* of 1000: they wait for a store */
+		double high;       /* share that misses */
+		double cache, tlb; /* cycles that it waits */
+		uint64_t partial;  /* of 1000: they wait for a store */
 		int64_t step;
 		bool accused, first;
 	} miss[] = {
-		{ 0, 0.001, 0.005, 0, 0, false, false },
-		{ 0.2, 0.3, 0.4, 0, 0, true, true },
-		{ 0, 0.1, 1, 0, 0, true, false },
+		{ 0.005, 0.4, 0.4, 0, 0, false, false },
+		{ 0.4, 120, 119, 0, 0, true, true },
+		{ 0.4, 500, 400, 0, 0, true, true },
+		{ 0.4, 400, 500, 0, 0, true, false },
+		{ 1, 40, 40, 0, 0, true, false },
 		{ 0, 0, 0, 900, 0, true, false },
 		{ 0, 0, 0, 900, 1, true, false },
 		{ 0, 0, 0, 900, 2, true, false },
@@ -864,10 +905,10 @@ START_TEST(addresses_of_windows_decide)
 		stepping = load;
 		step_bytes = miss[i].step;
 		make_figure2(&p);
-		for (int l = 0; l < DATA_NR_LEVELS; l++)
-			seen.miss[l] =
-				(struct data_estimate){ miss[i].value, miss[i].low,
-							miss[i].high };
+		seen.wait[ACCESSES_LINES] =
+			(struct data_wait){ miss[i].cache, 1000 * miss[i].high };
+		seen.wait[ACCESSES_PAGES] =
+			(struct data_wait){ miss[i].tlb, 1000 * miss[i].high };
 		data[load] = &seen;
 		p.in.data = data;
 		find(&p);
@@ -1057,6 +1098,7 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, events_acquit_what_did_not_happen);
 	tcase_add_test(tc, records_of_hardware_decide);
 	tcase_add_loop_test(tc, windows_tell_which_jump_is_mispredicted, 0, NR(jumps));
+	tcase_add_test(tc, a_refill_is_no_wait_for_an_operand);
 	tcase_add_test(tc, expected_mispredictions_cost_cycles);
 	tcase_add_test(tc, addresses_of_windows_decide);
 	tcase_add_loop_test(tc, pointers_are_chased_only_through_the_load_itself, 0,

@@ -152,6 +152,55 @@ START_TEST(expected_misses_are_near_those_of_a_simulated_cache)
 }
 END_TEST
 
+/* Random lines of a memory: all of its lines, or one of each page. */
+static const struct {
+	uint32_t lines, apart;
+	bool walks; /* walks take longer than misses in caches */
+} spreads[] = {
+	{ 4 << 20, 1, false }, /* 256 MiB: a walk's entry stays in the second cache */
+	{ 1 << 20, 1, false },
+	{ 6000, 65, true }, /* all lines fit into the second cache */
+};
+
+START_TEST(walks_are_short_where_pages_are_dense)
+{
+	const struct data_geometry g = {
+		.entries = { 768, 32768, 524288, 64, 2048 },
+		.cycles = { 20, 200, 320, 10, 30 },
+		.most_cycles = { 20, 600, 920, 10, 990 },
+	};
+	struct accesses *set = accesses_new(ACCESSES_MAX_INSNS);
+	uint64_t state = unit_seed() + (uint64_t)_i + 1;
+	struct data_model *m;
+	struct arena arena;
+
+	arena_init(&arena, 0);
+	for (int w = 0; w < 200; w++) {
+		struct access window[WINDOW];
+
+		for (int i = 0; i < WINDOW; i++) {
+			const uint32_t line = (uint32_t)(unit_random(&state) >> 32) %
+					      spreads[_i].lines;
+
+			window[i] = (struct access){ .address = line * spreads[_i].apart
+								<< 6,
+						     .known = true };
+		}
+		ck_assert_int_eq(accesses_add(set, window, WINDOW, 1), 0);
+	}
+	ck_assert_int_eq(data_model_make(set, &g, &arena, &m), 0);
+	ck_assert_msg((m->insn[0].wait[ACCESSES_PAGES].alone >
+		       m->insn[0].wait[ACCESSES_LINES].alone) == spreads[_i].walks,
+		      "%g for walks, %g for lines",
+		      m->insn[0].wait[ACCESSES_PAGES].alone,
+		      m->insn[0].wait[ACCESSES_LINES].alone);
+	for (int k = 0; k < ACCESSES_NR_GRANULES; k++)
+		ck_assert(m->insn[0].wait[k].alone <= m->insn[0].wait[k].most);
+	arena_fini(&arena);
+	accesses_free(set);
+}
+END_TEST
+
 START_TEST(nothing_is_said_of_unknown_addresses)
 {
 	const struct data_geometry g = { .entries = { 512, 8192, 65536, 64, 2048 } };
@@ -183,6 +232,7 @@ static Suite *make_suite(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, expected_misses_are_near_those_of_a_simulated_cache, 0,
 			    NR(programs));
+	tcase_add_loop_test(t, walks_are_short_where_pages_are_dense, 0, NR(spreads));
 	tcase_add_test(t, nothing_is_said_of_unknown_addresses);
 	suite_add_tcase(s, t);
 	return s;

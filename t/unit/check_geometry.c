@@ -29,8 +29,10 @@ START_TEST(each_family_has_its_caches)
 	geometry_find(families[_i].cpu, "another boot", &g);
 	ck_assert(g.entries[DATA_L1] == families[_i].l1);
 	ck_assert(g.entries[DATA_L2] == families[_i].l2);
-	for (int l = 0; l < DATA_NR_LEVELS; l++)
+	for (int l = 0; l < DATA_NR_LEVELS; l++) {
 		ck_assert(g.entries[l] > 0);
+		ck_assert(0 < g.cycles[l] && g.cycles[l] <= g.most_cycles[l]);
+	}
 }
 END_TEST
 
@@ -87,6 +89,35 @@ START_TEST(caches_are_read_as_sysfs_has_them)
 }
 END_TEST
 
+static const struct {
+	const char *cpus;
+	double l3; /* of a cache of 260 MiB that they share */
+} sharers[] = {
+	{ "0-1\n", 8 }, /* a virtual machine: others use it, too */
+	{ "0,2\n", 8 },
+	{ "0-63,128-191\n", 260 * 1024 * KIB },
+	{ "0-30\n", 8 },
+	{ "0-31\n", 260 * 1024 * KIB },
+	{ "\n", 260 * 1024 * KIB }, /* unknown */
+};
+
+START_TEST(a_cache_that_others_share_is_not_this_machines)
+{
+	char folder[] = "/tmp/check_geometryXXXXXX", command[64];
+	struct data_geometry g = { .entries = { 6, 7, 8 } };
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	put(folder, 0, "level", "3\n");
+	put(folder, 0, "type", "Unified\n");
+	put(folder, 0, "size", "266240K\n");
+	put(folder, 0, "shared_cpu_list", sharers[_i].cpus);
+	geometry_read(folder, &g);
+	ck_assert(g.entries[DATA_L3] == sharers[_i].l3);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("geometry");
@@ -94,6 +125,8 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(t, each_family_has_its_caches, 0, NR(families));
 	tcase_add_test(t, caches_are_read_as_sysfs_has_them);
+	tcase_add_loop_test(t, a_cache_that_others_share_is_not_this_machines, 0,
+			    NR(sharers));
 	suite_add_tcase(s, t);
 	return s;
 }

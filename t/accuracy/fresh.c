@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fresh KERNEL MS - one kernel, that waits for one known thing, for MS of CPU time
+ * fresh           - their names, one a line
+ *
+ * As t/programs/stall.c, for 't/accuracy/culprits --fresh'. The kernels were written
+ * when the order of culprits was fixed, and before any of them had been profiled.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define KERNEL  static __attribute__((noinline, aligned(64)))
+#define HIDE(v) __asm__ volatile("" : "+r"(v))
+#define LOOP    for (unsigned long i = 0; i < rounds; i++)
+
+#define MIB  (1ul << 20)
+#define LINE 64ul
+#define PAGE 4096ul
+
+static uint64_t result;
+static char *memory;        /* 128 MiB, huge pages */
+static char *pages;         /* NR_PAGES small pages */
+static uint32_t *index_of;  /* of the lines of memory, one circle */
+static unsigned char *bits; /* NR_BITS, 0 or 1 at random */
+#define NR_LINES (128 * MIB / LINE)
+#define NR_PAGES 6000ul
+#define NR_BITS  (1ul << 16)
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static char *map(size_t size, int advice)
+{
+	char *p = mmap(NULL, size + 2 * MIB, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		exit(1);
+	p = (char *)(((uintptr_t)p + 2 * MIB - 1) & ~(2 * MIB - 1));
+	madvise(p, size, advice);
+	memset(p, 1, size);
+	return p;
+}
+
+/* One circle through nr places (Sattolo). */
+static uint32_t *circle(size_t nr)
+{
+	uint32_t *order = malloc(nr * sizeof(*order));
+	uint64_t state = 88172645463325252;
+
+	if (!order)
+		exit(1);
+	for (size_t i = 0; i < nr; i++)
+		order[i] = (uint32_t)i;
+	for (size_t i = nr - 1; i > 0; i--) {
+		const size_t k = next_random(&state) % i;
+		const uint32_t o = order[i];
+
+		order[i] = order[k];
+		order[k] = o;
+	}
+	return order;
+}
+
+static void prepare(void)
+{
+	uint64_t state = 42;
+	uint32_t *order;
+
+	memory = map(128 * MIB, MADV_HUGEPAGE);
+	order = circle(NR_LINES);
+	for (size_t i = 0; i < NR_LINES; i++)
+		*(uint32_t *)(memory + order[i] * LINE) = order[(i + 1) % NR_LINES];
+	index_of = order;
+	pages = map(NR_PAGES * (PAGE + LINE), MADV_NOHUGEPAGE);
+	order = circle(NR_PAGES);
+	for (size_t i = 0; i < NR_PAGES; i++)
+		*(char **)(pages + order[i] * (PAGE + LINE)) =
+			pages + order[(i + 1) % NR_PAGES] * (PAGE + LINE);
+	free(order);
+	bits = (unsigned char *)map(NR_BITS, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < NR_BITS; i++)
+		bits[i] = next_random(&state) >> 33 & 1;
+}
+
+/* A graph by the numbers of its nodes. */
+KERNEL void stall_dcache_graph(unsigned long rounds)
+{
+	static uint32_t at;
+	uint32_t k = at;
+
+	LOOP k = *(uint32_t *)(memory + k * LINE);
+	at = k;
+	result += k;
+}
+
+KERNEL void stall_dcache_probe(unsigned long rounds)
+{
+	static uint64_t state = 7;
+	uint64_t sum = 0;
+
+	LOOP
+	{
+		state = state * 6364136223846793005u + 1;
+		sum += *(uint32_t *)(memory + (state >> 43) * LINE);
+	}
+	result += sum;
+}
+
+/* Each address comes from a table that is read in order. */
+KERNEL void stall_dcache_table(unsigned long rounds)
+{
+	static size_t at;
+	uint64_t sum = 0;
+
+	LOOP sum += (unsigned char)memory[index_of[at++ % NR_LINES] * LINE + 8];
+	result += sum;
+}
+
+KERNEL void stall_dcache_walk(unsigned long rounds)
+{
+	static uint32_t at = 1;
+	uint64_t sum = 0;
+	uint32_t k = at;
+
+	LOOP
+	{
+		const char *node = memory + k * LINE;
+
+		sum = (sum ^ (unsigned char)node[20]) + (unsigned char)node[40] * 3;
+		k = *(const uint32_t *)node;
+	}
+	at = k;
+	result += sum;
+}
+
+KERNEL void stall_dtlb_circle(unsigned long rounds)
+{
+	char *p = pages;
+
+	LOOP p = *(char **)p;
+	result += (uintptr_t)p;
+}
+
+KERNEL void stall_dtlb_random(unsigned long rounds)
+{
+	static uint64_t state = 3;
+	uint64_t sum = 0;
+
+	LOOP
+	{
+		state = state * 6364136223846793005u + 1;
+		sum += (unsigned char)
+			pages[(state >> 33) % NR_PAGES * (PAGE + LINE) + 16];
+	}
+	result += sum;
+}
+
+KERNEL void stall_divide_rest(unsigned long rounds)
+{
+	uint32_t a = 4000000007u, b = 17;
+
+	HIDE(b);
+	LOOP a = a % (b + (uint32_t)(i & 1023)) + 4000000007u;
+	result += a;
+}
+
+KERNEL void stall_divide_single(unsigned long rounds)
+{
+	float x = 3, y = 1.5f;
+
+	__asm__ volatile("" : "+x"(x), "+x"(y));
+	LOOP x = y / (x + 1);
+	result += (uint64_t)x;
+}
+
+KERNEL void stall_divide_length(unsigned long rounds)
+{
+	double x = 2, r;
+
+	LOOP
+	{
+		__asm__ volatile("sqrtsd %1, %0" : "=x"(r) : "x"(x));
+		x = r + 2;
+	}
+	result += (uint64_t)x;
+}
+
+KERNEL void stall_mispredict_coin(unsigned long rounds)
+{
+	static uint64_t state = 99;
+	uint64_t heads = 0, tails = 1;
+
+	LOOP
+	{
+		if (next_random(&state) >> 40 & 1) {
+			heads += 3;
+			HIDE(heads);
+		} else {
+			tails ^= i;
+			HIDE(tails);
+		}
+	}
+	result += heads + tails;
+}
+
+KERNEL void stall_mispredict_filter(unsigned long rounds)
+{
+	static size_t at;
+	uint64_t nr = 0;
+
+	LOOP
+	{
+		if (bits[at++ % NR_BITS]) {
+			nr++;
+			HIDE(nr);
+		}
+	}
+	result += nr;
+}
+
+static uint64_t one(uint64_t x)
+{
+	return x + 1;
+}
+
+static uint64_t two(uint64_t x)
+{
+	return x ^ 2;
+}
+
+static uint64_t three(uint64_t x)
+{
+	return x - 3;
+}
+
+static uint64_t four(uint64_t x)
+{
+	return x | 4;
+}
+
+KERNEL void stall_mispredict_calls(unsigned long rounds)
+{
+	uint64_t (*const to[])(uint64_t) = { one, two, three, four };
+	uint64_t (*const *p)(uint64_t) = to;
+	static uint64_t state = 5;
+	uint64_t x = 0;
+
+	HIDE(p);
+	LOOP x = p[next_random(&state) >> 50 & 3](x);
+	result += x;
+}
+
+KERNEL void stall_store_random(unsigned long rounds)
+{
+	static uint64_t state = 11;
+
+	LOOP
+	{
+		state = state * 6364136223846793005u + 1;
+		*(volatile char *)(memory + (state >> 43) * LINE + 24) = 1;
+	}
+}
+
+KERNEL void stall_store_apart(unsigned long rounds)
+{
+	static size_t at;
+
+	LOOP
+	{
+		*(volatile uint64_t *)(memory + at + 32) = i;
+		at = (at + 5 * LINE) % (128 * MIB);
+	}
+}
+
+static uint64_t word;
+
+KERNEL void stall_atomic_or(unsigned long rounds)
+{
+	LOOP __atomic_fetch_or(&word, 1, __ATOMIC_SEQ_CST);
+}
+
+KERNEL void stall_atomic_ticket(unsigned long rounds)
+{
+	uint64_t sum = 0;
+
+	LOOP sum += __atomic_fetch_add(&word, 1, __ATOMIC_SEQ_CST);
+	result += sum;
+}
+
+KERNEL void stall_chain_generator(unsigned long rounds)
+{
+	uint64_t x = 1;
+
+	LOOP x = x * 6364136223846793005u + 1442695040888963407u;
+	result += x;
+}
+
+KERNEL void stall_chain_horner(unsigned long rounds)
+{
+	double y = 0, x = 0.5, c = 1;
+
+	__asm__ volatile("" : "+x"(x), "+x"(c));
+	LOOP y = y * x + c;
+	result += (uint64_t)y;
+}
+
+KERNEL void stall_chain_sub(unsigned long rounds)
+{
+	double y = 1e9, c = 1;
+
+	__asm__ volatile("" : "+x"(c));
+	LOOP y = c - y;
+	result += (uint64_t)y;
+}
+
+#if defined(__x86_64__)
+KERNEL void stall_unit_tangent(unsigned long rounds)
+{
+	double x = 0.3;
+
+	LOOP __asm__ volatile("fldl %0; fptan; fstp %%st(0); fstpl %0"
+			      : "+m"(x)
+			      :
+			      : "st", "st(1)");
+	result += (uint64_t)x;
+}
+
+KERNEL void stall_port_crc(unsigned long rounds)
+{
+	uint64_t a = 1, b = 2, c = 3, d = 4;
+
+	LOOP __asm__ volatile(
+		"crc32q %4, %0; crc32q %4, %1; crc32q %4, %2; crc32q %4, %3"
+		: "+r"(a), "+r"(b), "+r"(c), "+r"(d)
+		: "r"(i));
+	result += a + b + c + d;
+}
+
+/* 160 KiB of code without a jump. */
+KERNEL void stall_icache_long(unsigned long rounds)
+{
+	uint64_t x = 1;
+
+	for (unsigned long i = 0; i < rounds; i += 10000)
+		__asm__ volatile(".rept 10000\n lea 1(%0), %0\n"
+				 ".byte 0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n"
+				 "nopl (%%rax)\n .endr"
+				 : "+r"(x));
+	result += x;
+}
+#endif
+
+static const struct {
+	const char *name;
+	void (*run)(unsigned long);
+} kernels[] = {
+#define X(name)                     \
+	{                           \
+#name, stall_##name \
+	}
+	X(dcache_graph),    X(dcache_probe),      X(dcache_table),
+	X(dcache_walk),     X(dtlb_circle),       X(dtlb_random),
+	X(divide_rest),     X(divide_single),     X(divide_length),
+	X(mispredict_coin), X(mispredict_filter), X(mispredict_calls),
+	X(store_random),    X(store_apart),       X(atomic_or),
+	X(atomic_ticket),   X(chain_generator),   X(chain_horner),
+	X(chain_sub),
+#if defined(__x86_64__)
+	X(unit_tangent),    X(port_crc),          X(icache_long),
+#endif
+#undef X
+};
+
+static double cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	double end;
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		if (argc < 3) {
+			puts(kernels[i].name);
+			continue;
+		}
+		if (strcmp(kernels[i].name, argv[1]))
+			continue;
+		prepare();
+		for (end = cpu_ms() + atof(argv[2]); cpu_ms() < end;)
+			kernels[i].run(1 << 16);
+		return 0;
+	}
+	return argc >= 3;
+}
