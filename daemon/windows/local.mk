@@ -18,6 +18,7 @@ WINDOW_FILES = daemon/windows/translate_child.c daemon/windows/translate_child.h
 	daemon/windows/windowprocs.c daemon/windows/windowprocs.h \
 	daemon/windows/windowreplay.c daemon/windows/windowreplay.h \
 	daemon/windows/sizedcalls.c daemon/windows/sizedcalls.h \
+	daemon/windows/startweights.c daemon/windows/startweights.h \
 	daemon/windows/windowsampler.c \
 	daemon/windows/windowsource.c daemon/windows/windowsource.h
 EXTRA_DIST += $(WINDOW_FILES) kmod/cpi_window.bpf.c

@@ -25,6 +25,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/attribute/attribute_private.h"
+#include "daemon/windows/startweights.h"
 #include "daemon/windows/translate_child.h"
 #include "daemon/windows/windowlate.h"
 #include "daemon/windows/windowpages.h"
@@ -52,6 +53,7 @@ struct collector {
 	struct windowpairs *pairs;
 	int nr_cpus;                       /* online */
 	struct windowreplay *replay;       /* NULL: no values of operands are noted */
+	struct startweights *weights;      /* of them */
 	struct cpi_window_record *record;  /* of a round */
 	struct cpi_window_origin **origin; /* of each record; NULL: it has none */
 	size_t nr_records, cap_records, cap_origins;
@@ -145,8 +147,11 @@ static int make_tables(struct collector *ws)
 	ws->pairs = windowpairs_new();
 	if (ws->cfg.with_values)
 		ws->replay = windowreplay_new();
-	return ws->procs && ws->pairs && (ws->replay || !ws->cfg.with_values) ? 0
-									      : -ENOMEM;
+	ws->weights = startweights_new();
+	return ws->procs && ws->pairs && ws->weights &&
+			       (ws->replay || !ws->cfg.with_values)
+		       ? 0
+		       : -ENOMEM;
 }
 
 static int start_source(struct collector *ws, const struct cpus *cpus)
@@ -188,6 +193,7 @@ static void close_all(struct collector *ws)
 	forget_origins(ws);
 	free(ws->origin);
 	windowreplay_free(ws->replay);
+	startweights_free(ws->weights);
 	windowpairs_free(ws->pairs);
 	windowprocs_free(ws->procs);
 	windowpages_free(ws->pages);
@@ -393,6 +399,19 @@ static const union cpi_code_cell *page_at(void *ctx, uint64_t address)
 	return windowpages_code(a->ws->pages, entry);
 }
 
+/* How often the operands of a window count. */
+static unsigned int weigh(struct collector *ws, const struct tally_window *w)
+{
+	uint64_t jump[CPI_WINDOW_MAX];
+
+	for (uint32_t i = 0; i < w->nr_jumps; i++) {
+		const struct tally_jump *j = &w->jump[i];
+
+		jump[i] = (uintptr_t)j->from.image + j->from.offset + 3 * j->to.offset;
+	}
+	return startweights_add(ws->weights, jump, w->nr_jumps);
+}
+
 /* The operands of a window, if its replay agrees with it. */
 static uint32_t find_operands(struct attributing *a, const struct walk *walk,
 			      const struct tally_window *tw, struct tally_operand *out)
@@ -401,10 +420,12 @@ static uint32_t find_operands(struct attributing *a, const struct walk *walk,
 	struct line line = first_line(walk, tw);
 	const struct replay_operand *o;
 	uint32_t found = 0;
+	unsigned int times;
 	int nr;
 
 	if (!a->origin || !ws->replay)
 		return 0;
+	times = weigh(ws, tw);
 	nr = windowreplay_run(ws->replay, &a->record->window, a->origin, page_at, a,
 			      &o);
 	ws->nr_replayed += nr >= 0;
@@ -412,7 +433,7 @@ static uint32_t find_operands(struct attributing *a, const struct walk *walk,
 	for (int i = 0; i < nr; i++) {
 		struct tally_operand *to = &out[found];
 
-		if (!find_line_again(&line, o[i].at, &to->at)) {
+		if (!times || !find_line_again(&line, o[i].at, &to->at)) {
 			ws->nr_operands_left_out++;
 			continue;
 		}
@@ -420,6 +441,7 @@ static uint32_t find_operands(struct attributing *a, const struct walk *walk,
 		to->size = o[i].size;
 		to->known = o[i].known;
 		to->taken = o[i].taken;
+		to->more = (uint8_t)(times - 1);
 		to->value = o[i].value;
 		found++;
 	}

@@ -240,6 +240,7 @@ static int number_operands(struct windowtally *t, const struct tally_window *in,
 						  .size = o->size,
 						  .known = o->known,
 						  .taken = o->taken,
+						  .more = o->more,
 						  .value = o->value };
 		err = imagenumbers_get(&t->images, o->at.image, &w->operand[i].image);
 	}

@@ -44,6 +44,7 @@ struct tally_operand {
 	struct tally_site at;
 	uint8_t kind, size;
 	bool known, taken;
+	uint8_t more;
 	int64_t value;
 };
 

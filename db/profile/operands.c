@@ -211,17 +211,18 @@ static struct operands_value *place_value(struct operands *set, struct operands_
 	return &s->value[s->nr++];
 }
 
-/* One execution with a known value, in window number window. */
-static int add_value(struct operands *set, struct operands_site *s, int64_t value)
+/* An execution with a known value, that counts so often. */
+static int add_value(struct operands *set, struct operands_site *s, int64_t value,
+		     uint64_t times)
 {
 	struct operands_value *v;
 
-	s->same += s->known && s->last == value;
+	s->same += s->known && s->last == value ? times : 0;
 	s->last = value;
-	s->known++;
+	s->known += times;
 	s->windows += s->window != set->window;
 	s->window = set->window;
-	s->class[operands_class(value)]++;
+	s->class[operands_class(value)] += times;
 	if (!operands_may_keep(s->kind, value))
 		return 0;
 	v = find_value(s, value);
@@ -234,7 +235,7 @@ static int add_value(struct operands *set, struct operands_site *s, int64_t valu
 		*v = (struct operands_value){ .value = value, .missed = s->floor };
 		s->distinct++;
 	}
-	v->n++;
+	v->n += times;
 	v->windows += v->window != set->window;
 	v->window = set->window;
 	return 0;
@@ -249,21 +250,22 @@ int operands_add(struct operands *set, const struct operand *o, size_t nr)
 									     : -EINVAL;
 	set->window += !err;
 	for (size_t i = 0; !err && i < nr; i++) {
+		const uint64_t times = 1 + (uint64_t)o[i].more;
 		struct operands_site *s;
 
 		err = get_site(set, o[i].image, o[i].offset, o[i].kind, &s);
 		if (err)
 			break;
 		if (!s) {
-			set->left_out++;
+			set->left_out += times;
 			continue;
 		}
-		s->taken += o[i].taken;
+		s->taken += o[i].taken ? times : 0;
 		s->size = o[i].size;
 		if (o[i].known)
-			err = add_value(set, s, o[i].value);
+			err = add_value(set, s, o[i].value, times);
 		else
-			s->unknown++;
+			s->unknown += times;
 	}
 	return err;
 }

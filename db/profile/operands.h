@@ -75,7 +75,8 @@ struct operand {
 	uint8_t kind;    /* enum operand_kind */
 	uint8_t size;    /* log2 of the operation's bytes, at most 3 */
 	bool known;
-	bool taken; /* of compares: the jump behind it was taken */
+	bool taken;   /* of compares: the jump behind it was taken */
+	uint8_t more; /* it counts so many times more (daemon/windows/startweights.h) */
 	int64_t value;
 };
 

@@ -537,11 +537,15 @@ t_unit_check_windowpool_LDADD = daemon/libdaemon.a $(UNIT_LDADD)
 t_unit_check_windowtally_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowtally_LDADD = $(COLLECT_LDADD)
 if WINDOWS
-check_PROGRAMS += t/unit/check_windowahead t/unit/check_windowreplay
-QUICK_TESTS += t/unit/check_windowahead t/unit/check_windowreplay
+check_PROGRAMS += t/unit/check_windowahead t/unit/check_windowreplay \
+	t/unit/check_startweights
+QUICK_TESTS += t/unit/check_windowahead t/unit/check_windowreplay \
+	t/unit/check_startweights
 endif
 t_unit_check_windowahead_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowahead_LDADD = $(COLLECT_LDADD)
+t_unit_check_startweights_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_startweights_LDADD = $(COLLECT_LDADD)
 t_unit_check_windowreplay_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowreplay_LDADD = $(COLLECT_LDADD)
 # Windows: translation, and the interpreter against the machine.
