@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * startweights.c - numbers of first and later jumps, in a table without keys
+ *
+ * Jumps that share a place share their weight, so the table has a fixed size.
+ */
 #include "config.h"
 
 #include "daemon/windows/startweights.h"
@@ -7,7 +12,7 @@
 
 #define PLACES_LOG2 12 /* jumps with the same place share their weight */
 #define PLACES      (1u << PLACES_LOG2)
-#define PRIOR       0.5 /* windows that count once */
+#define PRIOR       0.5        /* windows that count once */
 #define MOST_STARTS (1u << 20) /* then all numbers are halved */
 
 struct place {
