@@ -18,6 +18,7 @@
 #define CPI_WINDOW_DATA    (2 * CPI_WINDOW_TARGETS) /* words of data addresses */
 #define CPI_WINDOW_NO_DATA 0xffffffffu              /* an address that is not known */
 #define CPI_WINDOW_STORES  128                      /* a power of two */
+#define CPI_WINDOW_CODE    640 /* bytes of instructions that forms interpreted */
 
 /*
  * Why a window ended. If cpi_window_is_done() of the reason is true, the last
@@ -66,19 +67,22 @@ struct cpi_window {
 	uint32_t tgid;
 	uint32_t tid;
 	uint8_t nr_data;    /* words of data */
-	uint8_t unused[3];  /* 0 */
+	uint8_t lacks_form; /* it ended where there is no form (abi/form.h) */
+	uint16_t nr_code;   /* bytes of the instructions that forms interpreted */
 	uint8_t nr;         /* instructions reached */
 	uint8_t nr_jumps;   /* conditional jumps that were executed */
 	uint8_t nr_targets; /* indirect jumps, calls and returns that were executed */
 	uint8_t end;        /* enum cpi_window_end */
-	uint64_t taken[CPI_WINDOW_MAX / 64]; /* a bit for each conditional jump */
+	uint64_t taken[CPI_WINDOW_MAX / 64];   /* a bit for each conditional jump */
+	uint64_t by_form[CPI_WINDOW_MAX / 64]; /* a bit for each instruction that a form
+						  interpreted */
 	union {
 		uint64_t target[CPI_WINDOW_TARGETS]; /* addresses */
 		uint32_t data[CPI_WINDOW_DATA];
 	};
 };
 
-_Static_assert(sizeof(struct cpi_window) == 288, "no padding");
+_Static_assert(sizeof(struct cpi_window) == 304, "no padding");
 
 /* Eight bytes that the window wrote. Masks have one bit per byte. */
 struct cpi_window_store {
@@ -101,7 +105,10 @@ struct cpi_window_state {
 	uint32_t nr_stores;
 	uint32_t ip;   /* the micro-op */
 	uint32_t base; /* of its page: a near jump goes to base + its address */
-	uint32_t max;  /* instructions, up to CPI_WINDOW_MAX */
+	uint32_t
+		form_end; /* behind the last micro-op of the form; 0: it is of a page */
+	uint32_t unused;
+	uint32_t max; /* instructions, up to CPI_WINDOW_MAX */
 	uint32_t nr_reads;
 	uint32_t max_reads;
 	uint32_t lead;         /* 1 within the lead-in (CPI_UOP_LEAD) */

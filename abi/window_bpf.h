@@ -28,6 +28,7 @@
 #include <stddef.h>
 #endif
 
+#include "abi/form.h"
 #include "abi/window.h"
 
 #define CPI_WINDOW_SETS      128 /* of processes, by a hash of the tgid */
@@ -44,8 +45,9 @@
 /* A mapped region of code. Its first address is in start[] of the process. */
 struct cpi_window_region {
 	uint64_t end;
-	uint64_t first; /* the entry of its first page; the entries of its other pages
+	uint32_t first; /* the entry of its first page; the entries of its other pages
 			   follow */
+	uint32_t made;  /* its code was made at run time: no forms interpret it */
 };
 
 struct cpi_window_process {
@@ -147,6 +149,21 @@ struct cpi_window_origin {
 	uint64_t load[CPI_WINDOW_LOADS]; /* of the program's memory, in their order */
 };
 
+/*
+ * The code that forms interpreted, one instruction behind the other, and from nr_code
+ * on CPI_FORM_BYTES more if a form is lacking: those where the window ended. In the
+ * ring the code follows the record, up to its last word.
+ */
+#define CPI_WINDOW_CODE_WORDS ((CPI_WINDOW_CODE + CPI_FORM_BYTES) / 8)
+
+static inline uint32_t cpi_window_code_words(const struct cpi_window *w)
+{
+	const uint32_t bytes = w->nr_code + (w->lacks_form ? CPI_FORM_BYTES : 0u);
+
+	return bytes < 8 * CPI_WINDOW_CODE_WORDS ? (bytes + 7) / 8
+						 : CPI_WINDOW_CODE_WORDS;
+}
+
 struct cpi_window_counts {
 	uint64_t received;  /* in user mode */
 	uint64_t elsewhere; /* samples in kernel mode, which get no window */
@@ -183,8 +200,15 @@ struct cpi_window_cpu {
 	uint32_t barrier; /* exchanged where BPF needs a barrier */
 	struct cpi_window_counts counts;
 	struct cpi_window_record record;
-	struct cpi_window_origin origin; /* right behind the record */
+	uint64_t trace[CPI_WINDOW_CODE_WORDS]; /* right behind the record */
+	struct cpi_window_origin origin;       /* right behind that */
 	struct cpi_window_state state;
+	struct cpi_form_parts parts; /* of the instruction that a form interprets */
+	struct cpi_uop filled;       /* the micro-op, likewise */
+	uint32_t how;                /* of its form */
+	uint32_t has;                /* bytes of code[] that are there */
+	uint64_t form_page; /* the last page of code in a region where forms may be */
+	uint64_t bare_page; /* the last of those that is not translated */
 	/* The line of code that was compared last, and the first cell of its page. */
 	uint64_t line;
 	uint64_t differ; /* a bit for each byte that differs from the translated one */
@@ -208,8 +232,9 @@ struct cpi_window_ring {
 
 _Static_assert(offsetof(struct cpi_window_cpu, origin) ==
 		       offsetof(struct cpi_window_cpu, record) +
-			       sizeof(struct cpi_window_record),
-	       "the ring gets both at once");
+			       sizeof(struct cpi_window_record) +
+			       CPI_WINDOW_CODE_WORDS * sizeof(uint64_t),
+	       "the ring gets all at once");
 _Static_assert(sizeof(struct cpi_window_process) % 8 == 0, "elements are not padded");
 _Static_assert(sizeof(struct cpi_window_cpu) % 8 == 0, "elements are not padded");
 

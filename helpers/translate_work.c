@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "abi/translate.h"
 #include "analysis/translate/translate.h"
@@ -21,7 +22,36 @@ static bool is_request(const struct cpi_translate_request *q, size_t size)
 
 	return size >= head && q->magic == CPI_TRANSLATE_MAGIC &&
 	       q->size <= CPI_CODE_PAGE + CPI_CODE_MORE && size == head + q->size &&
-	       q->nr_entries <= CPI_TRANSLATE_ENTRIES;
+	       q->nr_entries <= CPI_TRANSLATE_ENTRIES &&
+	       q->nr_forms <= CPI_TRANSLATE_FORMS &&
+	       (!q->nr_forms || q->size == q->nr_forms * CPI_FORM_BYTES);
+}
+
+/* As many as there is room for. */
+static size_t make_forms(struct translator *t, const struct cpi_translate_request *q,
+			 struct cpi_translate_reply *r)
+{
+	struct cpi_translate_forms *out = &r->forms;
+	struct translator_form form;
+
+	r->nr_uops = 0;
+	memset(out->form, 0, sizeof(out->form));
+	for (r->nr_forms = 0; r->nr_forms < q->nr_forms; r->nr_forms++) {
+		struct cpi_translate_form *to = &out->form[r->nr_forms];
+
+		if (translator_form(t, q->code + r->nr_forms * CPI_FORM_BYTES, &form))
+			continue;
+		if (r->nr_uops + form.nr > CPI_UOPS_PER_PAGE)
+			break;
+		memcpy(to->key, form.key, sizeof(to->key));
+		to->first = (uint16_t)r->nr_uops;
+		to->nr = form.nr;
+		to->how = form.how;
+		memcpy(out->uop + r->nr_uops, form.uop, form.nr * sizeof(form.uop[0]));
+		r->nr_uops += form.nr;
+	}
+	return offsetof(struct cpi_translate_reply, forms.uop) +
+	       r->nr_uops * sizeof(struct cpi_uop);
 }
 
 int translate_take(void *worker, const void *message, size_t size, const void **answer,
@@ -35,9 +65,14 @@ int translate_take(void *worker, const void *message, size_t size, const void **
 	r.magic = CPI_TRANSLATE_MAGIC;
 	r.cookie = q->cookie;
 	r.err = 0;
+	r.nr_forms = 0;
+	*answer = &r;
+	if (q->nr_forms) {
+		*answer_size = make_forms(worker, q, &r);
+		return 0;
+	}
 	r.nr_uops = translator_reach(worker, q->code, q->size, q->entry, q->nr_entries,
 				     q->starts, q->reach, &r.page);
-	*answer = &r;
 	*answer_size = offsetof(struct cpi_translate_reply, page.uop) +
 		       r.nr_uops * sizeof(struct cpi_uop);
 	return 0;

@@ -55,6 +55,15 @@ struct {
 	__type(value, union cpi_code_cell);
 } cpi_cells SEC(".maps");
 
+/* Forms of instructions; its size is the loader's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CPI_FORM_WAYS);
+	__type(key, uint32_t);
+	__type(value, struct cpi_form);
+} cpi_forms SEC(".maps");
+
 /* Of struct cpi_window_record; its size is the loader's. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -76,8 +85,9 @@ struct {
 /* The loader's. */
 const volatile uint32_t nr_excluded;
 const volatile bool with_origins; /* of windows */
+const volatile uint32_t nr_forms = CPI_FORM_WAYS;
 
-static __always_inline const struct cpi_uop *uop_at(uint32_t ip)
+static __always_inline const struct cpi_uop *cell_at(uint32_t ip)
 {
 	const union cpi_code_cell *cell = bpf_map_lookup_elem(&cpi_cells, &ip);
 
@@ -131,19 +141,28 @@ static __always_inline long read_user(const struct cpi_window_following *f,
 	return err;
 }
 
-/* The record, and behind it its origin, up to the last load. */
+/*
+ * The record, the code that forms interpreted, and the origin up to the last load. In
+ * front of an origin is all of the room for code.
+ */
 static __always_inline long put_record(const struct cpi_window_cpu *cpu, uint64_t wake)
 {
 	uint32_t nr = cpu->origin.nr_loads;
 
-	if (!with_origins || !cpu->record.window.nr)
+	if (!with_origins || !cpu->record.window.nr) {
+		uint32_t words = cpi_window_code_words(&cpu->record.window);
+
+		CPI_WINDOW_HIDE(words);
+		if (words > CPI_WINDOW_CODE_WORDS)
+			words = CPI_WINDOW_CODE_WORDS;
 		return bpf_ringbuf_output(&cpi_records, (void *)&cpu->record,
-					  sizeof(cpu->record), wake);
+					  sizeof(cpu->record) + 8 * words, wake);
+	}
 	CPI_WINDOW_HIDE(nr);
 	if (nr > CPI_WINDOW_LOADS)
 		nr = CPI_WINDOW_LOADS;
 	return bpf_ringbuf_output(&cpi_records, (void *)&cpu->record,
-				  sizeof(cpu->record) +
+				  sizeof(cpu->record) + sizeof(cpu->trace) +
 					  offsetof(struct cpi_window_origin, load) +
 					  nr * sizeof(uint64_t),
 				  wake);
@@ -194,11 +213,17 @@ static long step(uint32_t round, const struct cpi_window_following *f);
 	((void)__sync_lock_test_and_set(&(cpu)->barrier, 1))
 #endif
 
-#define CPI_WINDOW_REGS                         struct cpi_regs
-#define CPI_WINDOW_PROCESS(number)              find_element(&cpi_processes, number)
-#define CPI_WINDOW_ENTRY(number)                find_element(&cpi_entries, number)
-#define CPI_WINDOW_CELL(number)                 find_element(&cpi_cells, number)
-#define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ip)
+#define CPI_WINDOW_REGS            struct cpi_regs
+#define CPI_WINDOW_PROCESS(number) find_element(&cpi_processes, number)
+#define CPI_WINDOW_ENTRY(number)   find_element(&cpi_entries, number)
+#define CPI_WINDOW_CELL(number)    find_element(&cpi_cells, number)
+#if defined(__TARGET_ARCH_x86)
+#define CPI_WINDOW_FORM_AT(number) ((struct cpi_form *)find_element(&cpi_forms, number))
+#define CPI_WINDOW_NR_FORMS        nr_forms
+#define CPI_WINDOW_UOP(ctx, ip)    cpi_window_fill(ctx, cell_at(ip))
+#else
+#define CPI_WINDOW_UOP(ctx, ip) cell_at(ip)
+#endif
 #define CPI_WINDOW_READ(ctx, to, size, address) read_user(ctx, to, size, address)
 #define CPI_WINDOW_READ_CODE(to, size, address) \
 	bpf_probe_read_user(to, size, (const void *)(address))

@@ -20,8 +20,10 @@
  *   CPI_WINDOW_IS_EXCLUDED()         whether the cgroup of who was interrupted is
  *   CPI_WINDOW_RUN(ctx)              steps, CPI_WINDOW_UOPS at most
  *   CPI_WINDOW_PUT(cpu, record)      0, or there was no room
- *   CPI_WINDOW_NOTE_ORIGIN(cpu)      may keep the state with which a window begins; if
- *       it is not defined, nothing does
+ *   CPI_WINDOW_FORM_AT(number)       struct cpi_form *, or NULL beyond them; if it is
+ * not defined, there are no forms CPI_WINDOW_NR_FORMS              of them, a power of
+ * two CPI_WINDOW_NOTE_ORIGIN(cpu)      may keep the state with which a window begins;
+ * if it is not defined, nothing does
  *
  * and then calls cpi_window_take(), with the CPU's own state. An interrupt
  * during another's window gets no window, and is counted.
@@ -140,8 +142,10 @@ static inline __attribute__((always_inline)) int
 cpi_window_find(const struct cpi_window_following *f, uint64_t pc, uint32_t *ip,
 		uint32_t *page)
 {
-	const uint64_t found = cpi_window_find_code(f->process, pc);
+	uint64_t found = 0;
 
+	if (f->cpu->bare_page != pc / CPI_CODE_PAGE)
+		found = cpi_window_find_code(f->process, pc);
 	*ip = (uint32_t)found;
 	*page = (uint32_t)(found >> 32);
 	return !found;
@@ -169,6 +173,169 @@ static __attribute__((__noinline__)) uint32_t cpi_window_find_lead(uint32_t page
 	return page + CPI_WINDOW_ONCE(cell->line.lead) +
 	       (uint32_t)cpi_count_bits(leads & ((1u << number) - 1));
 }
+
+#ifdef CPI_WINDOW_FORM_AT
+/* ---- code that is not translated: forms (abi/form.h) ---- */
+
+/* BPF verifies global functions alone, and once. */
+#ifdef __bpf__
+#define CPI_WINDOW_ALONE __attribute__((__noinline__))
+#else
+#define CPI_WINDOW_ALONE static __attribute__((__noinline__))
+#endif
+
+/* Unaligned; of the program's code. */
+#ifdef __bpf__
+#define CPI_WINDOW_PUT_WORD(at, word) (*(uint64_t *)(at) = (word))
+#else
+#define CPI_WINDOW_PUT_WORD(at, word) __builtin_memcpy(at, &(word), sizeof(word))
+#endif
+
+/*
+ * Whether forms may interpret the code at pc: it is an image's. Notes whether its page
+ * has no translation at all, so that it is not looked for again and again.
+ */
+CPI_WINDOW_ALONE int cpi_window_is_formable(struct cpi_window_cpu *cpu,
+					    const struct cpi_window_process *p,
+					    uint64_t pc)
+{
+	const struct cpi_window_entry *entry;
+	uint32_t at;
+
+	if (!p || !cpu || pc > CPI_WINDOW_NOWHERE)
+		return 0;
+	at = cpi_window_find_region(p, pc);
+	if (pc < p->start[at] || pc >= p->region[at].end || p->region[at].made)
+		return 0;
+	cpu->form_page = pc / CPI_CODE_PAGE;
+	entry = CPI_WINDOW_ENTRY(p->region[at].first +
+				 (uint32_t)((pc - p->start[at]) / CPI_CODE_PAGE));
+	if (entry && !CPI_WINDOW_ONCE(entry->cell))
+		cpu->bare_page = cpu->form_page;
+	return 1;
+}
+
+/* Reads a line of code, and what is behind it if that is there. */
+CPI_WINDOW_ALONE int cpi_window_read_line(struct cpi_window_cpu *cpu, uint64_t line)
+{
+	if (!cpu)
+		return 0;
+	cpu->line = line;
+	cpu->page = 0;
+	cpu->has = sizeof(cpu->code);
+	if (!CPI_WINDOW_READ_CODE(cpu->code, sizeof(cpu->code), line))
+		return 0;
+	cpu->has = CPI_CODE_LINE;
+	if (CPI_WINDOW_READ_CODE(cpu->code, CPI_CODE_LINE, line))
+		cpu->has = 0;
+	return 0;
+}
+
+/* The entry of a key: its number + 1, or 0. */
+CPI_WINDOW_ALONE uint32_t cpi_window_find_entry(const struct cpi_window_cpu *cpu)
+{
+	uint32_t first, i;
+
+	if (!cpu)
+		return 0;
+	first = cpi_form_set(cpu->parts.key, CPI_WINDOW_NR_FORMS);
+	for (i = 0; i < CPI_FORM_WAYS; i++) {
+		const struct cpi_form *form = CPI_WINDOW_FORM_AT(first + i);
+
+		if (form && form->key[0] == cpu->parts.key[0] &&
+		    form->key[1] == cpu->parts.key[1] &&
+		    !(CPI_WINDOW_ONCE(form->how) & CPI_FORM_DYING))
+			return first + i + 1;
+	}
+	return 0;
+}
+
+/* Splits the instruction at an offset of the line. Returns its length, or 0. */
+CPI_WINDOW_INLINE uint32_t cpi_window_split(struct cpi_window_cpu *cpu, uint32_t offset)
+{
+	const uint32_t word = offset / 8 & 7, skip = 8 * (offset & 7);
+	const uint64_t next = cpu->code[word + 1];
+	const uint64_t low = cpu->code[word] >> skip | next << 1 << (63 - skip);
+	const uint64_t high = next >> skip | cpu->code[word + 2] << 1 << (63 - skip);
+	const uint32_t length = cpi_form_split(&cpu->parts, low, high);
+	uint32_t at = cpu->state.window.nr_code;
+
+	CPI_WINDOW_HIDE(at);
+	if (at > CPI_WINDOW_CODE || !length || offset + length > cpu->has)
+		return 0;
+	CPI_WINDOW_PUT_WORD((uint8_t *)cpu->trace + at, low);
+	CPI_WINDOW_PUT_WORD((uint8_t *)cpu->trace + at + 8, high);
+	return length;
+}
+
+/*
+ * The form of the instruction at pc: in the upper half the number of its micro-ops, in
+ * the lower half the first one's cell. If that number is 0, the rest is the end of the
+ * window.
+ */
+CPI_WINDOW_ALONE uint64_t cpi_window_find_form(struct cpi_window_cpu *cpu,
+					       const struct cpi_window_process *p,
+					       uint64_t pc)
+{
+	const uint64_t line = pc & ~(CPI_CODE_LINE - 1ULL);
+	struct cpi_form *form;
+	uint32_t found;
+
+	if (!cpu || (cpu->form_page != pc / CPI_CODE_PAGE &&
+		     !cpi_window_is_formable(cpu, p, pc)))
+		return CPI_WINDOW_NO_CODE;
+	if (cpu->state.window.nr_code > CPI_WINDOW_CODE - CPI_FORM_BYTES)
+		return CPI_WINDOW_LENGTH; /* the record has no room for its code */
+	if (cpu->line != line || cpu->page)
+		cpi_window_read_line(cpu, line);
+	if (!cpi_window_split(cpu, pc & (CPI_CODE_LINE - 1)))
+		return CPI_WINDOW_NO_CODE;
+	found = cpi_window_find_entry(cpu);
+	form = found ? CPI_WINDOW_FORM_AT(found - 1) : NULL;
+	if (form && form->how & CPI_FORM_CONSTANT) {
+		cpi_form_add_constant(&cpu->parts);
+		found = cpi_window_find_entry(cpu);
+		form = found ? CPI_WINDOW_FORM_AT(found - 1) : NULL;
+	}
+	if (!form) {
+		cpu->state.window.lacks_form = 1;
+		return CPI_WINDOW_NO_CODE;
+	}
+	if (!form->nr)
+		return CPI_WINDOW_NO_CODE;
+	if (!form->used)
+		form->used = 1;
+	cpu->how = form->how;
+	return (uint64_t)form->nr << 32 | form->cell;
+}
+
+CPI_WINDOW_INLINE uint32_t cpi_window_form(const struct cpi_window_following *f,
+					   uint64_t pc, uint32_t *ip, uint32_t *nr)
+{
+	const uint64_t found = cpi_window_find_form(f->cpu, f->process, pc);
+
+	*ip = (uint32_t)found;
+	*nr = (uint32_t)(found >> 32);
+	return *nr ? 0 : *ip;
+}
+
+#define CPI_WINDOW_FORM(ctx, pc, ip, nr) cpi_window_form(ctx, pc, ip, nr)
+
+/* A copy of a micro-op, filled if it is a form's. */
+CPI_WINDOW_INLINE const struct cpi_uop *
+cpi_window_fill(const struct cpi_window_following *f, const struct cpi_uop *u)
+{
+	struct cpi_window_cpu *cpu = f->cpu;
+
+	if (!u)
+		return NULL;
+	if (f->state->form_end)
+		cpi_form_fill(u, cpu->how, &cpu->parts, &cpu->filled);
+	else
+		cpu->filled = *u;
+	return &cpu->filled;
+}
+#endif
 
 /* ---- whether code is still what was translated ---- */
 
@@ -332,6 +499,8 @@ CPI_WINDOW_INLINE int cpi_window_follow(struct cpi_window_cpu *cpu,
 	CPI_WINDOW_READ_BARRIER(cpu);
 	cpu->record.sequence = sequence;
 	cpu->line = CPI_WINDOW_NOWHERE;
+	cpu->form_page = CPI_WINDOW_NOWHERE;
+	cpu->bare_page = CPI_WINDOW_NOWHERE;
 	cpi_window_begin(&cpu->state, CPI_WINDOW_INSTRUCTIONS, CPI_WINDOW_USER_READS);
 	cpi_window_set_registers(&cpu->state, regs, who->thread);
 	CPI_WINDOW_NOTE_ORIGIN(cpu);

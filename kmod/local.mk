@@ -12,7 +12,7 @@ KMOD_FILES = kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_com
 	kmod/cpi_window_registers.h kmod/cpi_window_sample.h kmod/cpi_window_x86.h \
 	kmod/window.h kmod/window_alu.h kmod/window_memory.h kmod/window_vector.h \
 	abi/branch.h abi/branch_arm64.h \
-	abi/branch_x86_64.h abi/entry.h abi/kmod.h abi/uop.h abi/window.h abi/window_bpf.h
+	abi/branch_x86_64.h abi/entry.h abi/form.h abi/kmod.h abi/uop.h abi/window.h abi/window_bpf.h
 EXTRA_DIST += kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
 	kmod/cpi_config.c kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c \
 	kmod/cpi_follow.c kmod/cpi_main.c kmod/cpi_window.c kmod/.checkpatch.conf \

@@ -23,6 +23,10 @@
  * are none CPI_WINDOW_CHANGED_AT(ctx, base, pc, length) whether the program's code at
  * pc is not (any more) what the page of that base was made of; if it is not defined,
  * the includer answers for that
+ *   CPI_WINDOW_FORM(ctx, pc, ip, nr)  looks up the form (abi/form.h) of the instruction
+ *       at an address that is not translated: is 0 and stores to the uint32_t *ip and
+ *       *nr the first and the number of its micro-ops, which CPI_WINDOW_UOP() has to
+ *       fill; or is a window's end. Without it there are no forms
  *   CPI_WINDOW_NOTE(s, ctx, u, o)  is told each micro-op and its struct cpi_window_op,
  *       before it is computed; may be undefined
  *
@@ -66,6 +70,10 @@
 	((void)(ctx), (void)(base), (const struct cpi_uop *)0)
 #endif
 
+#ifndef CPI_WINDOW_FORM
+#define CPI_WINDOW_FORM(ctx, pc, ip, nr) CPI_WINDOW_NO_CODE
+#endif
+
 #ifndef CPI_WINDOW_NOTE
 #define CPI_WINDOW_NOTE(s, ctx, u, o) ((void)(ctx))
 #endif
@@ -98,6 +106,7 @@ CPI_WINDOW_INLINE void cpi_window_begin(struct cpi_window_state *s, uint32_t max
 	s->nr_reads = 0;
 	s->max_reads = max_reads;
 	s->lead = 0;
+	s->form_end = 0;
 	s->data_of = 0;
 	s->blur_start = ~0ULL;
 	s->blur_end = 0;
@@ -107,10 +116,15 @@ CPI_WINDOW_INLINE void cpi_window_begin(struct cpi_window_state *s, uint32_t max
 CPI_WINDOW_INLINE int cpi_window_resolve(struct cpi_window_state *s,
 					 CPI_WINDOW_CONTEXT ctx)
 {
-	uint32_t ip = 0, base = 0;
+	uint32_t ip = 0, base = 0, nr = 0, end;
 
-	if (CPI_WINDOW_RESOLVE(ctx, s->window.next, &ip, &base))
-		return cpi_window_end(s, CPI_WINDOW_NO_CODE);
+	s->form_end = 0;
+	if (CPI_WINDOW_RESOLVE(ctx, s->window.next, &ip, &base)) {
+		end = CPI_WINDOW_FORM(ctx, s->window.next, &ip, &nr);
+		if (end)
+			return cpi_window_end(s, end);
+		s->form_end = ip + nr;
+	}
 	s->ip = ip;
 	s->base = base;
 	return 0;
@@ -189,7 +203,7 @@ CPI_WINDOW_INLINE int cpi_window_start(struct cpi_window_state *s,
 	if (cpi_window_resolve(s, ctx))
 		return 1;
 	s->start_ip = s->ip;
-	u = CPI_WINDOW_LEAD(ctx, pc, s->base);
+	u = s->form_end ? NULL : CPI_WINDOW_LEAD(ctx, pc, s->base);
 	if (u)
 		cpi_window_begin_lead(s, u);
 	return 0;
@@ -763,7 +777,7 @@ CPI_WINDOW_INLINE int cpi_window_go(struct cpi_window_state *s, CPI_WINDOW_CONTE
 {
 	if (go == CPI_WINDOW_ON) {
 		s->ip++;
-		return 0;
+		return s->ip == s->form_end ? cpi_window_resolve(s, ctx) : 0;
 	}
 	if (s->lead && !u->address)
 		return cpi_window_stop(s, CPI_WINDOW_NO_CODE);
@@ -771,6 +785,14 @@ CPI_WINDOW_INLINE int cpi_window_go(struct cpi_window_state *s, CPI_WINDOW_CONTE
 		return cpi_window_resolve(s, ctx);
 	s->ip = s->base + u->address;
 	return 0;
+}
+
+/* Notes that a form interprets the instruction. */
+CPI_WINDOW_INLINE void cpi_window_note_form(struct cpi_window_state *s,
+					    const struct cpi_uop *u)
+{
+	s->window.by_form[s->window.nr >> 6 & 1] |= 1ULL << (s->window.nr & 63);
+	s->window.nr_code = (uint16_t)(s->window.nr_code + cpi_uop_length(u));
 }
 
 /* Begins an instruction. Returns an end, or 0. */
@@ -781,8 +803,11 @@ CPI_WINDOW_INLINE uint32_t cpi_window_reach(struct cpi_window_state *s,
 	if (s->window.nr >= s->max && !s->lead)
 		return CPI_WINDOW_LENGTH;
 	if (cpi_window_wrote(s, s->window.next) ||
-	    CPI_WINDOW_CHANGED_AT(ctx, s->base, s->window.next, cpi_uop_length(u)))
+	    (!s->form_end &&
+	     CPI_WINDOW_CHANGED_AT(ctx, s->base, s->window.next, cpi_uop_length(u))))
 		return CPI_WINDOW_CHANGED;
+	if (s->form_end)
+		cpi_window_note_form(s, u);
 	s->window.nr++;
 	s->window.last = s->window.next;
 	s->reg[CPI_REG_PC] = s->window.next;

@@ -322,7 +322,7 @@ static void take(struct run *r, const struct cpi_window_record *record)
 		return;
 	CHECK(w->end < CPI_NR_WINDOW_ENDS && w->nr <= CPI_WINDOW_MAX, "no window");
 	r->nr_by_end[w->end]++;
-	if (walk_window(w, window_pages_find, r->pages, &walk)) {
+	if (walk_window(w, window_pages_find, NULL, r->pages, &walk)) {
 		r->unwalked++;
 		return;
 	}

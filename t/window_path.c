@@ -57,7 +57,7 @@ static bool walk_agrees(const struct cpi_window *w, struct window_pages *pages,
 {
 	struct walk walk;
 	uint32_t nr = 0;
-	int err = walk_window(w, window_pages_find, pages, &walk);
+	int err = walk_window(w, window_pages_find, NULL, pages, &walk);
 
 	if (err == -ENOENT)
 		return true;

@@ -267,7 +267,8 @@ static void walk(struct run *r, const struct cpi_window_record *record)
 	r->nr_seen++;
 	if (!s->nr) {
 		r->nr_none++;
-	} else if (!w.process || walk_window(&record->window, code_at, &w, &s->walk)) {
+	} else if (!w.process ||
+		   walk_window(&record->window, code_at, NULL, &w, &s->walk)) {
 		r->unwalked++;
 		s->nr = 0;
 	} else {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 analysis_libanalysis_a_SOURCES += \
 	$(TRANSLATE_AARCH64) analysis/translate/translate.c \
-	analysis/translate/translate.h analysis/translate/translate_lead.c \
+	analysis/translate/translate.h analysis/translate/translate_form.c \
+	analysis/translate/translate_lead.c \
 	analysis/translate/translate_machine.h analysis/translate/translate_uop.c
 
 TRANSLATE_AARCH64 = analysis/translate/translate_aarch64.c analysis/translate/translate_aarch64.h \

@@ -284,3 +284,11 @@ size_t translator_reach(struct translator *t, const uint8_t *code, size_t size,
 		translate_gaps(&p, lowest);
 	return finish(&p);
 }
+
+int translator_form(struct translator *t, const uint8_t code[CPI_FORM_BYTES],
+		    struct translator_form *out)
+{
+	if (!t->machine->has_forms)
+		return -EINVAL;
+	return translated_form(t->machine, t->state, code, out);
+}

@@ -16,6 +16,7 @@
 
 #include <stddef.h>
 
+#include "abi/form.h"
 #include "abi/uop.h"
 
 struct translator;
@@ -46,5 +47,23 @@ size_t translator_reach(struct translator *t, const uint8_t *code, size_t size,
 			const uint16_t *wanted, size_t nr,
 			const uint64_t starts[CPI_CODE_LINES], uint32_t reach,
 			struct cpi_code_page *out);
+
+/*
+ * A form and its micro-ops (abi/form.h), whose bits of the length say what is filled
+ * in. how has CPI_FORM_CONSTANT if the form includes the constant of the instruction.
+ */
+struct translator_form {
+	uint64_t key[2];
+	uint8_t nr; /* micro-ops; 0: the form is refused */
+	uint8_t how;
+	struct cpi_uop uop[CPI_FORM_UOPS];
+};
+
+/*
+ * Makes the form of the instruction at the begin of code. Returns 0; or -EINVAL if
+ * cpi_form_split() finds no instruction; then *out is untouched.
+ */
+int translator_form(struct translator *t, const uint8_t code[CPI_FORM_BYTES],
+		    struct translator_form *out);
 
 #endif

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "abi/uop.h"
+#include "analysis/translate/translate.h"
 
 /* The micro-ops of one instruction; a vector of 64 bytes takes two per lane. */
-#define TRANSLATED_MOST 24
+#define TRANSLATED_MOST CPI_FORM_UOPS
 
 struct translated {
 	struct cpi_uop uop[TRANSLATED_MOST];
@@ -26,6 +26,7 @@ struct translate_machine {
 	unsigned int machine; /* EM_… */
 	size_t state_size;    /* of the decoder */
 	bool has_leads;       /* lead-ins are made for it */
+	bool has_forms;       /* likewise, forms */
 	void (*init)(void *state);
 	/*
 	 * Translates the instruction at code, which has size bytes, at least 1. Bytes
@@ -57,6 +58,10 @@ void uop_index(struct cpi_uop *u, unsigned int reg, unsigned int scale);
 size_t translated_leads(const struct translate_machine *m, const void *state,
 			const uint8_t *code, size_t size, struct cpi_code_page *page,
 			size_t nr);
+
+/* translator_form() of a machine (translate_form.c). */
+int translated_form(const struct translate_machine *m, const void *state,
+		    const uint8_t code[CPI_FORM_BYTES], struct translator_form *out);
 
 extern const struct translate_machine translate_x86_64, translate_aarch64;
 

@@ -277,6 +277,7 @@ const struct translate_machine translate_x86_64 = {
 	.machine = EM_X86_64,
 	.state_size = sizeof(ZydisDecoder),
 	.has_leads = true,
+	.has_forms = true,
 	.init = init,
 	.instruction = instruction,
 };

@@ -16,13 +16,14 @@ static struct cpi_uop *move(struct x86 *x, unsigned int size, unsigned int dst,
 	return u;
 }
 
-/* Whether a constant is one of 64 bits, which only a register takes. */
+/*
+ * Whether the instruction has room for a constant of 64 bits. Small ones count, too, so
+ * that the micro-op depends on the form alone (abi/form.h).
+ */
 static bool is_wide(const struct x86 *x)
 {
-	const ZydisDecodedOperand *o = x->op[1];
-
-	return o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && x->op[0]->size == 64 &&
-	       (int64_t)o->imm.value.u != (int32_t)o->imm.value.u;
+	return x->op[1]->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+	       x->in->raw.imm[0].size == 64;
 }
 
 void x86_mov(struct x86 *x, unsigned int op, unsigned int arg)

@@ -21,8 +21,10 @@
 struct walker {
 	const struct cpi_window *w;
 	walk_find_fn *find;
+	walk_form_fn *form;
 	void *ctx;
 	struct walk_code code;
+	bool is_form; /* code is a form's micro-ops */
 	uint64_t pc;
 	uint8_t nr; /* of the instruction */
 	uint32_t nr_jumps;
@@ -57,16 +59,26 @@ int walk_find_in_packed(const union cpi_code_cell *page, uint32_t offset,
 	return 0;
 }
 
-static int look_up(struct walker *k)
+/* Whether a form interpreted an instruction. */
+static bool by_form(const struct cpi_window *w, uint32_t nr)
 {
-	return k->find(k->ctx, k->pc, &k->code);
+	return nr < CPI_WINDOW_MAX && w->by_form[nr / 64] >> nr % 64 & 1;
+}
+
+/* The code of an instruction by number, at the current address. */
+static int look_up(struct walker *k, uint32_t nr)
+{
+	k->is_form = by_form(k->w, nr);
+	if (!k->is_form)
+		return k->find(k->ctx, k->pc, &k->code);
+	return k->form ? k->form(k->ctx, &k->code) : -ENOENT;
 }
 
 /* Goes to a direct jump's target, or looks it up if it is on another page. */
 static int go(struct walker *k, const struct cpi_uop *u)
 {
 	if (!u->address)
-		return look_up(k);
+		return look_up(k, k->nr + 1u);
 	k->code.place = u->address - 1u;
 	return 0;
 }
@@ -190,6 +202,10 @@ static int do_instruction(struct walker *k, bool more, struct walk *out)
 
 	for (i = 0; i < MOST_UOPS; i++) {
 		u = at(k);
+		if (!u && i && k->is_form) {
+			k->pc += length;
+			return more ? look_up(k, k->nr + 1u) : 0;
+		}
 		if (!u)
 			return -EBADMSG;
 		if (i && !(u->flags & CPI_UOP_MORE)) { /* the next instruction */
@@ -214,17 +230,19 @@ static int do_instruction(struct walker *k, bool more, struct walk *out)
 			k->pc = to;
 			if (!more)
 				return 0;
-			return cpi_uop_is_direct(u) ? go(k, u) : look_up(k);
+			return cpi_uop_is_direct(u) ? go(k, u) : look_up(k, k->nr + 1u);
 		}
 		k->code.place++;
 	}
 	return -EBADMSG;
 }
 
-int walk_window(const struct cpi_window *w, walk_find_fn *find, void *ctx,
-		struct walk *out)
+int walk_window(const struct cpi_window *w, walk_find_fn *find, walk_form_fn *form,
+		void *ctx, struct walk *out)
 {
-	struct walker k = { .w = w, .find = find, .ctx = ctx, .pc = w->start };
+	struct walker k = {
+		.w = w, .find = find, .form = form, .ctx = ctx, .pc = w->start
+	};
 	const bool done = cpi_window_is_done(w->end);
 	int err;
 
@@ -239,7 +257,7 @@ int walk_window(const struct cpi_window *w, walk_find_fn *find, void *ctx,
 	out->nr_left_out = 0;
 	if (!w->nr)
 		return 0;
-	err = look_up(&k);
+	err = look_up(&k, 0);
 	for (uint32_t i = 0; i < w->nr && !err; i++) {
 		out->last = k.pc;
 		k.nr = (uint8_t)i;

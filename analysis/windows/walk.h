@@ -64,10 +64,17 @@ int walk_find_in_packed(const union cpi_code_cell *page, uint32_t offset,
 			struct walk_code *out);
 
 /*
- * Walks w. Returns 0; -ENOENT if a page or an instruction is missing; -EBADMSG if the
- * record does not agree with the code. On failure *out is unspecified.
+ * The same of the next instruction that a form interpreted (abi/form.h): its micro-ops,
+ * which are valid until the next call. It is called for each of these in turn.
  */
-int walk_window(const struct cpi_window *w, walk_find_fn *find, void *ctx,
-		struct walk *out);
+typedef int walk_form_fn(void *ctx, struct walk_code *out);
+
+/*
+ * Walks w; form may be NULL if no forms interpreted it. Returns 0; -ENOENT if a page or
+ * an instruction is missing; -EBADMSG if the record does not agree with the code. On
+ * failure *out is unspecified.
+ */
+int walk_window(const struct cpi_window *w, walk_find_fn *find, walk_form_fn *form,
+		void *ctx, struct walk *out);
 
 #endif

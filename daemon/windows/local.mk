@@ -12,6 +12,7 @@ daemon_libdaemon_a_SOURCES += \
 # Windows: what runs in the interrupt, and what it needs.
 WINDOW_FILES = daemon/windows/translate_child.c daemon/windows/translate_child.h \
 	daemon/windows/windowahead.c daemon/windows/windowahead.h \
+	daemon/windows/windowforms.c daemon/windows/windowforms.h \
 	daemon/windows/windowbpf.c daemon/windows/windowkmod.c \
 	daemon/windows/windowlate.c daemon/windows/windowlate.h \
 	daemon/windows/windowpages.c daemon/windows/windowpages.h \
@@ -30,7 +31,7 @@ daemon/windows/libdaemon_a-windowbpf.$(OBJEXT): daemon/cpi_window.skel.h
 daemon/cpi_window.bpf.o: kmod/cpi_window.bpf.c kmod/cpi_bpf_kernel.h kmod/window.h \
 		kmod/cpi_window_arm64.h kmod/cpi_window_x86.h \
 		kmod/window_alu.h kmod/window_memory.h kmod/cpi_window_registers.h \
-		kmod/cpi_window_sample.h kmod/window_vector.h abi/uop.h abi/window.h \
+		kmod/cpi_window_sample.h kmod/window_vector.h abi/form.h abi/uop.h abi/window.h \
 		abi/window_bpf.h kmod/cpi_pair.h abi/pair.h
 	$(MAKE_BPF_OBJECT)
 daemon/cpi_window.skel.h: daemon/cpi_window.bpf.o

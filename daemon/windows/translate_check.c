@@ -33,6 +33,31 @@ static int check_uop(const struct cpi_uop *u, uint32_t nr_uops)
 		       : 0;
 }
 
+/* A form has no place in a page. Its end is not filled in. */
+static int check_form_uop(const struct cpi_uop *u)
+{
+	if (u->op == CPI_UOP_GOTO || u->op == CPI_UOP_LEAD ||
+	    (u->op == CPI_UOP_STOP && u->flags >> CPI_UOP_LENGTH_SHIFT))
+		return -CPI_ECORRUPT;
+	return check_uop(u, 0);
+}
+
+int translate_check_forms(const struct cpi_translate_forms *forms, uint32_t nr_forms,
+			  uint32_t nr_uops)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < nr_forms; i++) {
+		const struct cpi_translate_form *f = &forms->form[i];
+
+		if (f->nr > CPI_FORM_UOPS || f->first + f->nr > nr_uops)
+			return -CPI_ECORRUPT;
+	}
+	for (uint32_t i = 0; !err && i < nr_uops; i++)
+		err = check_form_uop(&forms->uop[i]);
+	return err;
+}
+
 int translate_check_page(const struct cpi_code_page *page, uint32_t nr_uops)
 {
 	int err = 0;

@@ -102,13 +102,18 @@ int translate_child_ask(struct translate_child *t, struct cpi_translate_request 
 
 static int check_reply(const struct cpi_translate_reply *r, size_t size)
 {
-	const size_t head = offsetof(struct cpi_translate_reply, page.uop);
+	const size_t head = r->nr_forms
+				    ? offsetof(struct cpi_translate_reply, forms.uop)
+				    : offsetof(struct cpi_translate_reply, page.uop);
 
 	if (r->err)
 		return r->err < 0 ? r->err : -CPI_ECORRUPT;
 	if (size < head || r->nr_uops > CPI_UOPS_PER_PAGE ||
+	    r->nr_forms > CPI_TRANSLATE_FORMS ||
 	    size != head + r->nr_uops * sizeof(struct cpi_uop))
 		return -CPI_ECORRUPT;
+	if (r->nr_forms)
+		return translate_check_forms(&r->forms, r->nr_forms, r->nr_uops);
 	return translate_check_page(&r->page, r->nr_uops);
 }
 
@@ -140,7 +145,7 @@ static void pass(struct translate_child *t)
 }
 
 int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
-			 struct cpi_code_page **page, uint32_t *nr_uops)
+			 struct cpi_translate_reply **reply)
 {
 	const struct asked first = t->asked[0];
 
@@ -153,8 +158,7 @@ int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
 	if (receive(t) && t->reply.cookie == first.cookie) {
 		t->have_reply = false;
 		*err = t->reply.err;
-		*page = &t->reply.page;
-		*nr_uops = t->reply.nr_uops;
+		*reply = &t->reply;
 	} else if (t->have_reply || t->dead) {
 		*err = -ECHILD;
 	} else if (time_mono_ns() > first.when_ns + PATIENCE_NS) {

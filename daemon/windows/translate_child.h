@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * translate_child.h - sends pages of code to cpi-translate and receives micro-ops
+ * translate_child.h - sends code to cpi-translate and receives micro-ops
  *
  * No function waits. Answers are checked: each index and each target is in the page,
  * and the interpreter knows each op.
@@ -12,7 +12,7 @@
 
 #include "abi/translate.h"
 
-#define TRANSLATE_CHILD_MAX_ASKED 8 /* pages at a time */
+#define TRANSLATE_CHILD_MAX_ASKED 8 /* requests at a time */
 
 struct translate_child;
 
@@ -25,18 +25,18 @@ int translate_child_open(int epoll_fd, struct translate_child **out);
 void translate_child_close(struct translate_child *t); /* accepts NULL */
 
 /*
- * Requests a page; sets q->magic and q->cookie. 0; -EAGAIN if too many requests are
- * under way; -EPIPE if cpi-translate is dead; or -errno.
+ * Requests a page, or forms; sets q->magic and q->cookie. 0; -EAGAIN if too many
+ * requests are under way; -EPIPE if cpi-translate is dead; or -errno.
  */
 int translate_child_ask(struct translate_child *t, struct cpi_translate_request *q,
 			uint32_t *cookie);
 
 /*
- * The next answer, in the order of requests. If *err is 0, *page, which has *nr_uops
- * micro-ops, is valid until the next call; else *err is the reason why there is no
- * page. Returns 0, or -EAGAIN if there is no answer yet.
+ * The next answer, in the order of requests. If *err is 0, *reply is valid until the
+ * next call, and was checked; else *err is the reason why there is none. Returns 0, or
+ * -EAGAIN if there is no answer yet.
  */
 int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
-			 struct cpi_code_page **page, uint32_t *nr_uops);
+			 struct cpi_translate_reply **reply);
 
 #endif

@@ -28,6 +28,13 @@
 #include "daemon/windows/windowlate.h"
 #include "daemon/windows/windowsource.h"
 
+/* Code of other machines has no forms. */
+#ifdef __x86_64__
+#define HAS_FORMS true
+#else
+#define HAS_FORMS false
+#endif
+
 struct windowbpf {
 	struct windowsource source;
 	struct cpi_window_bpf *skel;
@@ -51,15 +58,19 @@ static int take_record(void *ctx, void *data, size_t size)
 {
 	const struct windowbpf *wb = ctx;
 	const struct cpi_window_record *r = data;
+	const size_t before = sizeof(*r) + CPI_WINDOW_CODE_WORDS * sizeof(uint64_t);
 	const struct cpi_window_origin *origin = NULL;
+	const uint64_t *code = NULL;
 
 	if (size < sizeof(*r))
 		return 0;
-	if (size >= sizeof(*r) + offsetof(struct cpi_window_origin, load))
-		origin = (const void *)(r + 1);
-	if (origin && size < sizeof(*r) + windowsource_origin_bytes(origin))
+	if (size >= sizeof(*r) + cpi_window_code_words(&r->window) * sizeof(uint64_t))
+		code = (const void *)(r + 1);
+	if (size >= before + offsetof(struct cpi_window_origin, load))
+		origin = (const void *)((const char *)data + before);
+	if (origin && size < before + windowsource_origin_bytes(origin))
 		origin = NULL;
-	wb->take(wb->ctx, r, origin);
+	wb->take(wb->ctx, r, code, origin);
 	return 0;
 }
 
@@ -113,6 +124,8 @@ static int map_all(struct windowbpf *wb)
 		err = map_shared(skel->maps.cpi_entries, &wb->source.entry);
 	if (!err)
 		err = map_shared(skel->maps.cpi_cells, &wb->source.cell);
+	if (!err)
+		err = map_shared(skel->maps.cpi_forms, &wb->source.form);
 	return err;
 }
 
@@ -140,21 +153,30 @@ static int set_sizes(struct windowbpf *wb, uint32_t nr_excluded)
 
 	ws->nr_records =
 		ring_bytes /
-		(sizeof(struct cpi_window_record) +
+		(sizeof(struct cpi_window_record) + sizeof(wb->cpu->trace) +
 		 (ws->cfg.with_origins ? sizeof(struct cpi_window_origin) : 0));
+	if (HAS_FORMS)
+		windowsource_size_forms(ws);
 	ws->nr_cells = windowsource_nr_cells(
-		&ws->cfg, 2 * ring_bytes + wb->nr_cpus * sizeof(struct cpi_window_cpu));
+		&ws->cfg, 2 * ring_bytes + wb->nr_cpus * sizeof(struct cpi_window_cpu) +
+				  ws->nr_forms * sizeof(struct cpi_form) +
+				  ws->nr_form_cells * sizeof(union cpi_code_cell));
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_entries,
 					       ws->cfg.nr_entries);
 	if (!err)
-		err = bpf_map__set_max_entries(skel->maps.cpi_cells, ws->nr_cells);
+		err = bpf_map__set_max_entries(skel->maps.cpi_cells,
+					       ws->nr_cells + ws->nr_form_cells);
+	if (!err && ws->nr_forms)
+		err = bpf_map__set_max_entries(skel->maps.cpi_forms, ws->nr_forms);
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_records, ring_bytes);
 	if (!err)
 		err = set_pairs(wb, ring_bytes);
 	skel->rodata->nr_excluded = nr_excluded;
 	skel->rodata->with_origins = ws->cfg.with_origins;
+	if (ws->nr_forms)
+		skel->rodata->nr_forms = ws->nr_forms;
 	return err;
 }
 
@@ -229,6 +251,7 @@ static void bpf_close(struct windowsource *ws)
 		unmap_shared(wb->skel->maps.cpi_processes, ws->process);
 		unmap_shared(wb->skel->maps.cpi_entries, ws->entry);
 		unmap_shared(wb->skel->maps.cpi_cells, ws->cell);
+		unmap_shared(wb->skel->maps.cpi_forms, ws->form);
 		ring_buffer__free(wb->ring);
 		ring_buffer__free(wb->pair_ring);
 		cpi_window_bpf__destroy(wb->skel);

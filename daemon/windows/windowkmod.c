@@ -195,7 +195,7 @@ static void consume_ring(struct cpi_window_ring *ring, uint32_t nr,
 	uint64_t tail = ring->tail;
 
 	for (uint32_t i = 0; i < nr && tail != head; i++) {
-		take(ctx, &ring->record[tail & (nr - 1)], NULL);
+		take(ctx, &ring->record[tail & (nr - 1)], NULL, NULL);
 		tail++;
 	}
 	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);

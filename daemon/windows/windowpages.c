@@ -63,6 +63,7 @@
 #define MAX_AHEAD   32   /* places that a page leads to */
 #define SPARE_SHARE 8    /* of all room, kept free of pages made ahead */
 #define MAX_READY   64
+#define MAX_SCANNED 128 /* pages, between two windowpages_take_room() */
 #define PASS_NS \
 	(1800 * NSEC_PER_SEC) /* a line counts as used for this long, or twice */
 #define FORGET_NS (600 * NSEC_PER_SEC) /* between two times that all is forgotten */
@@ -71,7 +72,7 @@
 struct page {
 	uint16_t begin[CPI_TRANSLATE_ENTRIES]; /* where windows wanted to go on */
 	uint8_t nr_begin, nr_tries;
-	bool wanted, asked, failed;
+	bool wanted, asked, failed, scanned;
 	uint32_t order;         /* of what it was made of: jit_order() */
 	uint32_t misses;        /* since it was translated */
 	uint64_t passed;        /* lines that windows have passed lately ... */
@@ -132,6 +133,7 @@ struct windowpages {
 	uint64_t passed_ns; /* when passed began anew */
 	uint32_t wanted[MAX_WANTED];
 	uint32_t nr_wanted;
+	uint32_t scan_left; /* pages */
 	struct question asked[TRANSLATE_CHILD_MAX_ASKED];
 	uint32_t nr_asked;
 	struct answer ready[MAX_READY];
@@ -478,6 +480,7 @@ int windowpages_take_room(struct windowpages *wp)
 {
 	int err = 0;
 
+	wp->scan_left = MAX_SCANNED;
 	age_passed(wp);
 	if (is_short_of_room(wp)) {
 		if (!slim(wp))
@@ -704,6 +707,52 @@ bool windowpages_miss(struct windowpages *wp, uint32_t entry, uint32_t offset)
 		return false; /* no code, or too many micro-ops */
 	}
 	want(wp, entry);
+	return true;
+}
+
+static size_t read_code(const struct windowpages *wp, uint32_t entry, void *to,
+			uint32_t *order);
+
+/*
+ * The forms of the code of a unit that were not looked at yet: windows that lack one
+ * will lack others.
+ */
+static void scan_unit(struct windowpages *wp, struct unit *u, uint32_t uid)
+{
+	const uint64_t size = (uint64_t)u->nr_pages * CPI_CODE_PAGE;
+	uint8_t code[CPI_CODE_PAGE + CPI_FORM_BYTES] = { 0 };
+
+	while (wp->scan_left && u->scanned < size) {
+		const size_t got =
+			codecache_read(wp->cfg.codecache, u->image,
+				       u->offset + u->scanned, code, sizeof(code));
+		const size_t end = got < CPI_CODE_PAGE ? got : CPI_CODE_PAGE;
+		const size_t at = windowforms_scan(wp->cfg.forms, uid, code, 0, end);
+
+		wp->scan_left--;
+		u->scanned = got ? u->scanned + at : size;
+		if (at < end)
+			return;
+	}
+}
+
+bool windowpages_scan(struct windowpages *wp, uint32_t entry, uint32_t offset,
+		      uint32_t uid)
+{
+	struct page *p = &wp->page[entry];
+	uint8_t code[CPI_CODE_PAGE + CPI_FORM_BYTES] = { 0 };
+	uint32_t order;
+
+	if (!wp->cfg.forms || is_private(wp, entry))
+		return false;
+	if (!p->scanned) {
+		const size_t got = read_code(wp, entry, code, &order);
+
+		windowforms_scan(wp->cfg.forms, uid, code, offset,
+				 got < CPI_CODE_PAGE ? got : CPI_CODE_PAGE);
+		p->scanned = true;
+	}
+	scan_unit(wp, unit_of(wp, entry), uid);
 	return true;
 }
 
@@ -1009,13 +1058,15 @@ static void take_answer(struct windowpages *wp, const struct question *q, int er
 
 static void take_answers(struct windowpages *wp)
 {
-	struct cpi_code_page *page;
-	uint32_t cookie, nr_uops;
+	struct cpi_translate_reply *r = NULL;
+	uint32_t cookie;
 	int err;
 
-	while (!translate_child_take(wp->cfg.translator, &cookie, &err, &page,
-				     &nr_uops)) {
-		take_answer(wp, &wp->asked[0], err, page, nr_uops);
+	while (!translate_child_take(wp->cfg.translator, &cookie, &err, &r)) {
+		if (wp->cfg.forms && windowforms_answer(wp->cfg.forms, cookie, err, r))
+			continue;
+		take_answer(wp, &wp->asked[0], err, err ? NULL : &r->page,
+			    err ? 0 : r->nr_uops);
 		wp->nr_asked--;
 		memmove(wp->asked, wp->asked + 1, wp->nr_asked * sizeof(wp->asked[0]));
 	}
@@ -1025,7 +1076,7 @@ uint32_t windowpages_run(struct windowpages *wp)
 {
 	take_answers(wp);
 	ask_for_wanted(wp);
-	return wp->nr_asked;
+	return wp->nr_asked + (wp->cfg.forms && windowforms_run(wp->cfg.forms));
 }
 
 static void mark(struct known_image *image)

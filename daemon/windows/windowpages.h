@@ -20,6 +20,7 @@
 #include "daemon/procmap/codecache.h"
 #include "daemon/procmap/images.h"
 #include "daemon/windows/translate_child.h"
+#include "daemon/windows/windowforms.h"
 #include "daemon/windows/windowsource.h"
 #include "daemon/windows/windowunits.h"
 
@@ -28,6 +29,7 @@ struct windowpages_config {
 	struct codecache *codecache;
 	struct jit *jit; /* NULL: code made at run time is not translated */
 	struct translate_child *translator;
+	struct windowforms *forms; /* of the same translator, or NULL */
 };
 
 struct windowpages;
@@ -94,6 +96,13 @@ int windowpages_forget(struct windowpages *wp);
  * Returns whether it can be translated.
  */
 bool windowpages_miss(struct windowpages *wp, uint32_t entry, uint32_t offset);
+
+/*
+ * Requests the forms of a page's code for a user, once: those from an offset on, then
+ * those before it. Returns whether there is such code.
+ */
+bool windowpages_scan(struct windowpages *wp, uint32_t entry, uint32_t offset,
+		      uint32_t uid);
 
 /* Notes that a window interpreted the instructions of an entry's page between offsets.
  */

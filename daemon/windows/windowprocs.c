@@ -207,7 +207,7 @@ static void insert_region(struct cpi_window_process *p, struct entered *to, uint
 		to->bias[at] = to->bias[at - 1];
 	}
 	p->start[at] = r->start;
-	p->region[at] = (struct cpi_window_region){ r->end, first };
+	p->region[at] = (struct cpi_window_region){ r->end, first, !c->image };
 	to->image[at] = c->image;
 	to->bias[at] = r->bias;
 }
@@ -486,6 +486,22 @@ bool windowprocs_miss(struct windowprocs *wp, const struct cpi_window_record *r,
 		enter_region(wp, r->process, pc);
 	return !windowprocs_entry(p, pc, &entry, &offset) &&
 	       windowpages_miss(wp->cfg.pages, entry, offset);
+}
+
+bool windowprocs_lacks_form(struct windowprocs *wp, struct windowforms *forms,
+			    const struct cpi_window_record *r, uint64_t pc,
+			    const uint8_t code[CPI_FORM_BYTES])
+{
+	const struct cpi_window_process *p = &wp->cfg.process[r->process];
+	uint32_t entry, offset, uid;
+
+	if (r->process >= CPI_WINDOW_PROCESSES || !is_same(p, r) ||
+	    windowprocs_entry(p, pc, &entry, &offset))
+		return false;
+	uid = wp->entered[r->process].uid;
+	windowforms_want(forms, uid, code);
+	windowpages_scan(wp->cfg.pages, entry, offset, uid);
+	return true;
 }
 
 void windowprocs_forget(struct windowprocs *wp)

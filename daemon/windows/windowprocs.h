@@ -44,6 +44,14 @@ bool windowprocs_enter(struct windowprocs *wp, const struct cpi_window_record *r
 bool windowprocs_miss(struct windowprocs *wp, const struct cpi_window_record *r,
 		      uint64_t pc);
 
+/*
+ * Notes that a window needed a form at pc, of the instruction at the begin of code.
+ * Returns whether one was requested.
+ */
+bool windowprocs_lacks_form(struct windowprocs *wp, struct windowforms *forms,
+			    const struct cpi_window_record *r, uint64_t pc,
+			    const uint8_t code[CPI_FORM_BYTES]);
+
 /* The table entry of the record's process; NULL if the entry was replaced since. */
 const struct cpi_window_process *windowprocs_find(const struct windowprocs *wp,
 						  const struct cpi_window_record *r);

@@ -20,6 +20,7 @@
 #define MOST_STEPS   1024 /* more than any kernel side's */
 #define MOST_PAGES   (CPI_WINDOW_MAX + 1)
 #define PAGE_SHIFT   16 /* micro-op number n of page p is p << PAGE_SHIFT | n */
+#define FORM_IP      1  /* of a form's first micro-op */
 #define MOST_ALIGNED 64 /* bytes; a larger alignment counts as this one */
 #define MOST_STUB    5  /* instructions of an entry of the PLT */
 
@@ -32,8 +33,11 @@ struct arguments {
 struct windowreplay {
 	struct cpi_window_state state;
 	const struct cpi_window_origin *origin;
+	const struct cpi_window *window;
 	windowreplay_find_fn *find;
+	walk_form_fn *form;
 	void *ctx;
+	struct walk_code filled; /* the micro-ops of the last form */
 	struct sizedcalls *calls;
 	const union cpi_code_cell *page[MOST_PAGES];
 	uint32_t nr_pages;
@@ -65,14 +69,33 @@ static const struct cpi_uop *uop_at(const struct windowreplay *r, uint32_t ip)
 {
 	const uint32_t page = ip >> PAGE_SHIFT, cell = ip & ((1u << PAGE_SHIFT) - 1);
 
+	if (r->state.form_end)
+		return &r->filled.uop[ip - FORM_IP];
 	if (page >= r->nr_pages || cell >= r->page[page]->head.nr_cells)
 		return NULL;
 	return &r->page[page][cell].uop;
 }
 
+/* Whether a form interpreted the next instruction. */
+static bool is_by_form(const struct windowreplay *r)
+{
+	const uint32_t nr = r->state.window.nr;
+
+	return nr < CPI_WINDOW_MAX && r->window->by_form[nr / 64] >> nr % 64 & 1;
+}
+
+static uint32_t find_form(struct windowreplay *r, uint32_t *ip, uint32_t *nr)
+{
+	if (!r->form || !is_by_form(r) || r->form(r->ctx, &r->filled))
+		return CPI_WINDOW_NO_CODE;
+	*ip = FORM_IP;
+	*nr = r->filled.nr_uops;
+	return 0;
+}
+
 static int find_code(struct windowreplay *r, uint64_t pc, uint32_t *ip, uint32_t *base)
 {
-	const union cpi_code_cell *page = r->find(r->ctx, pc);
+	const union cpi_code_cell *page = is_by_form(r) ? NULL : r->find(r->ctx, pc);
 	const uint32_t cell = page ? codepack_find(page, pc % CPI_CODE_PAGE) : 0;
 	uint32_t i = 0;
 
@@ -107,6 +130,7 @@ static void note(struct windowreplay *r, const struct cpi_uop *u,
 #define CPI_WINDOW_READ(ctx, to, size, address) ((void)(address), read_again(ctx, to))
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ctx, ip)
 #define CPI_WINDOW_RESOLVE(ctx, pc, ip, base)   find_code(ctx, pc, ip, base)
+#define CPI_WINDOW_FORM(ctx, pc, ip, nr)        ((void)(pc), find_form(ctx, ip, nr))
 #define CPI_WINDOW_LEAD(ctx, pc, base)          find_lead(ctx, pc, base)
 #define CPI_WINDOW_NOTE(s, ctx, u, o)           note(ctx, u, o)
 #include "kmod/window_alu.h"
@@ -478,13 +502,15 @@ static bool agrees(const struct windowreplay *r, const struct cpi_window *w)
 
 int windowreplay_run(struct windowreplay *r, const struct cpi_window *w,
 		     const struct cpi_window_origin *origin, windowreplay_find_fn *find,
-		     void *ctx, const struct replay_operand **out)
+		     walk_form_fn *form, void *ctx, const struct replay_operand **out)
 {
 	uint32_t steps = MOST_STEPS;
 	bool good;
 
 	r->origin = origin;
+	r->window = w;
 	r->find = find;
+	r->form = form;
 	r->ctx = ctx;
 	begin(r, w);
 	if (!cpi_window_start(&r->state, r, w->start)) {

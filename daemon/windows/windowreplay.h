@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 #include "abi/window_bpf.h"
+#include "analysis/windows/walk.h"
 #include "db/profile/operands.h"
 
 struct replay_operand {
@@ -38,13 +39,13 @@ struct windowreplay *windowreplay_new(void); /* NULL when out of memory */
 void windowreplay_free(struct windowreplay *replay);
 
 /*
- * Interprets w again. Returns the number of operands, which are in *out until the next
- * call, in the order of execution; or -EBADMSG (I1). They are at most
- * OPERANDS_MAX_WINDOW; later ones are left out.
+ * Interprets w again; form as walk_window() has it. Returns the number of operands,
+ * which are in *out until the next call, in the order of execution; or -EBADMSG (I1).
+ * They are at most OPERANDS_MAX_WINDOW; later ones are left out.
  */
 int windowreplay_run(struct windowreplay *replay, const struct cpi_window *w,
 		     const struct cpi_window_origin *origin, windowreplay_find_fn *find,
-		     void *ctx, const struct replay_operand **out);
+		     walk_form_fn *form, void *ctx, const struct replay_operand **out);
 
 /* Erases what the last windows left here; their operands are gone then. */
 void windowreplay_forget(struct windowreplay *replay);

@@ -27,6 +27,7 @@
 #include "daemon/attribute/attribute_private.h"
 #include "daemon/windows/startweights.h"
 #include "daemon/windows/translate_child.h"
+#include "daemon/windows/windowforms.h"
 #include "daemon/windows/windowlate.h"
 #include "daemon/windows/windowpages.h"
 #include "daemon/windows/windowpairs.h"
@@ -48,6 +49,7 @@ struct collector {
 	struct windowsampler_config cfg;
 	struct windowsource *source;
 	struct translate_child *translator;
+	struct windowforms *forms; /* NULL: the source has none */
 	struct windowpages *pages;
 	struct windowprocs *procs;
 	struct windowpairs *pairs;
@@ -55,8 +57,9 @@ struct collector {
 	struct windowreplay *replay;       /* NULL: no values of operands are noted */
 	struct startweights *weights;      /* of them */
 	struct cpi_window_record *record;  /* of a round */
+	uint64_t **code;                   /* of each record, that forms interpreted */
 	struct cpi_window_origin **origin; /* of each record; NULL: it has none */
-	size_t nr_records, cap_records, cap_origins;
+	size_t nr_records, cap_records, cap_codes, cap_origins;
 	bool has_strangers;       /* of whom a record is */
 	uint64_t drained, unkept; /* records ever; that there was no memory for */
 	uint64_t told[CPI_WINDOW_NR_DROPS];
@@ -131,6 +134,7 @@ static int make_tables(struct collector *ws)
 		.codecache = ws->cfg.attribution->codecache,
 		.jit = ws->cfg.attribution->jit,
 		.translator = ws->translator,
+		.forms = ws->forms,
 	};
 	struct windowprocs_config procs = {
 		.process = ws->source->process,
@@ -185,6 +189,12 @@ static void forget_origins(struct collector *ws)
 	}
 }
 
+static void forget_code(struct collector *ws)
+{
+	for (size_t i = 0; ws->code && i < ws->nr_records; i++)
+		free(ws->code[i]);
+}
+
 static void close_all(struct collector *ws)
 {
 	if (!ws)
@@ -192,6 +202,9 @@ static void close_all(struct collector *ws)
 	ws->cfg.attribution->sampled = NULL;
 	forget_origins(ws);
 	free(ws->origin);
+	forget_code(ws);
+	free(ws->code);
+	windowforms_free(ws->forms);
 	windowreplay_free(ws->replay);
 	startweights_free(ws->weights);
 	windowpairs_free(ws->pairs);
@@ -229,6 +242,10 @@ int windowsampler_open(const struct windowsampler_config *cfg, const struct cpus
 	err = open_source(ws, cpus);
 	if (!err)
 		err = open_translation(ws);
+	if (!err && ws->source->nr_forms) {
+		ws->forms = windowforms_new(ws->source, ws->translator);
+		err = ws->forms ? 0 : -ENOMEM;
+	}
 	if (!err)
 		err = make_tables(ws);
 	if (!err)
@@ -249,6 +266,9 @@ struct attributing {
 	struct collector *ws;
 	const struct cpi_window_record *record;
 	const struct cpi_window_origin *origin; /* or NULL */
+	const uint8_t *code;                    /* that forms interpreted, or NULL */
+	uint32_t at;                            /* the next instruction of it */
+	struct cpi_uop filled[CPI_FORM_UOPS];
 	const struct cpi_window_process *process;
 	struct place place; /* the last one */
 	enum loss loss;
@@ -262,6 +282,33 @@ static int code_at(void *ctx, uint64_t address, struct walk_code *out)
 	if (windowprocs_entry(a->process, address, &entry, &offset))
 		return -ENOENT;
 	return walk_find_in_packed(windowpages_code(a->ws->pages, entry), offset, out);
+}
+
+/* A walk_form_fn: the micro-ops are made of the code that the window itself has read.
+ */
+static int next_form(void *ctx, struct walk_code *out)
+{
+	struct attributing *a = ctx;
+	uint8_t code[CPI_FORM_BYTES] = { 0 };
+	const uint32_t left = a->record->window.nr_code - a->at;
+	uint32_t nr;
+
+	if (!a->code || a->at >= a->record->window.nr_code)
+		return -ENOENT;
+	memcpy(code, a->code + a->at, left < sizeof(code) ? left : sizeof(code));
+	nr = windowforms_fill(a->ws->forms, code, a->filled);
+	if (!nr)
+		return -ENOENT;
+	a->at += cpi_uop_length(&a->filled[0]);
+	*out = (struct walk_code){ a->filled, nr, 0 };
+	return 0;
+}
+
+static int walk_record(struct attributing *a, struct walk *out)
+{
+	a->at = 0;
+	return walk_window(&a->record->window, code_at, a->ws->forms ? next_form : NULL,
+			   a, out);
 }
 
 static void look_up(struct attributing *a, uint64_t pc)
@@ -426,8 +473,9 @@ static uint32_t find_operands(struct attributing *a, const struct walk *walk,
 	if (!a->origin || !ws->replay)
 		return 0;
 	times = weigh(ws, tw);
-	nr = windowreplay_run(ws->replay, &a->record->window, a->origin, page_at, a,
-			      &o);
+	a->at = 0;
+	nr = windowreplay_run(ws->replay, &a->record->window, a->origin, page_at,
+			      ws->forms ? next_form : NULL, a, &o);
 	ws->nr_replayed += nr >= 0;
 	ws->nr_differing += nr < 0;
 	for (int i = 0; i < nr; i++) {
@@ -532,6 +580,7 @@ static void attribute_record(struct collector *ws, size_t number,
 	struct attributing a = { .ws = ws,
 				 .record = r,
 				 .origin = ws->origin ? ws->origin[number] : NULL,
+				 .code = (const uint8_t *)ws->code[number],
 				 .process = windowprocs_find(ws->procs, r),
 				 .place = { .loss = SAMPLE_NO_MAPPING } };
 	struct walk walk;
@@ -546,7 +595,7 @@ static void attribute_record(struct collector *ws, size_t number,
 					 ? SAMPLE_STALE
 					 : SAMPLE_NOT_TRANSLATED,
 				 1);
-	} else if (!a.process || walk_window(&r->window, code_at, &a, &walk)) {
+	} else if (!a.process || walk_record(&a, &walk)) {
 		windowtally_lose(to, SAMPLE_STALE, 1);
 	} else {
 		note_passed(&a, &walk);
@@ -559,16 +608,18 @@ static void attribute_record(struct collector *ws, size_t number,
 }
 
 /* Looks up all that add_window() will: what is lacking is noted. */
-static void preview_record(struct collector *ws, const struct cpi_window_record *r)
+static void preview_record(struct collector *ws, size_t number)
 {
+	const struct cpi_window_record *r = &ws->record[number];
 	struct attributing a = { .ws = ws,
 				 .record = r,
+				 .code = (const uint8_t *)ws->code[number],
 				 .process = windowprocs_find(ws->procs, r),
 				 .place = { .loss = SAMPLE_NO_MAPPING } };
 	struct walk walk;
 
 	if (r->process == CPI_WINDOW_PROCESSES || !r->window.nr || !a.process ||
-	    walk_window(&r->window, code_at, &a, &walk))
+	    walk_record(&a, &walk))
 		return;
 	look_up(&a, walk.start);
 	for (uint32_t i = 0; i < walk.nr; i++) {
@@ -652,14 +703,49 @@ static int take_origin(struct collector *ws, const struct cpi_window_origin *ori
 	return 0;
 }
 
+/* The same of its code. */
+static int take_code(struct collector *ws, const struct cpi_window *w,
+		     const uint64_t *code)
+{
+	const size_t bytes = cpi_window_code_words(w) * sizeof(*code);
+	uint64_t **grown =
+		grow(ws->code, ws->nr_records, &ws->cap_codes, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	ws->code = grown;
+	ws->code[ws->nr_records] = NULL;
+	if (!code || !bytes)
+		return 0;
+	ws->code[ws->nr_records] = malloc(bytes);
+	if (!ws->code[ws->nr_records])
+		return -ENOMEM;
+	memcpy(ws->code[ws->nr_records], code, bytes);
+	return 0;
+}
+
+static int take_what_follows(struct collector *ws, const struct cpi_window_record *r,
+			     const uint64_t *code,
+			     const struct cpi_window_origin *origin)
+{
+	int err = take_code(ws, &r->window, code);
+
+	if (err || !ws->replay)
+		return err;
+	err = take_origin(ws, origin);
+	if (err)
+		free(ws->code[ws->nr_records]);
+	return err;
+}
+
 static void take_record(void *ctx, const struct cpi_window_record *r,
-			const struct cpi_window_origin *origin)
+			const uint64_t *code, const struct cpi_window_origin *origin)
 {
 	struct collector *ws = ctx;
 	struct cpi_window_record *grown =
 		grow(ws->record, ws->nr_records, &ws->cap_records, sizeof(*grown));
 
-	if (ws->replay && grown && take_origin(ws, origin)) {
+	if (grown && take_what_follows(ws, r, code, origin)) {
 		ws->record = grown;
 		grown = NULL;
 	}
@@ -688,14 +774,27 @@ static void snapshot(struct collector *ws)
 static void preview(struct collector *ws)
 {
 	for (size_t i = 0; i < ws->nr_records; i++)
-		preview_record(ws, &ws->record[i]);
+		preview_record(ws, i);
 }
 
 /* What a window was without. Whether there is something to be learnt. */
-static bool learn_from(struct collector *ws, const struct cpi_window_record *r)
+static bool learn_from(struct collector *ws, size_t number)
 {
+	const struct cpi_window_record *r = &ws->record[number];
+	const struct cpi_window *w = &r->window;
+	const uint8_t *code = (const uint8_t *)ws->code[number];
+	bool learnt = false;
+
 	if (r->process == CPI_WINDOW_PROCESSES)
 		return windowprocs_enter(ws->procs, r);
+	if (w->lacks_form && code && ws->forms && w->nr_code <= CPI_WINDOW_CODE)
+		learnt = windowprocs_lacks_form(ws->procs, ws->forms, r, w->next,
+						code + w->nr_code);
+	/* Pages are for code where windows begin: forms are slower. */
+	if (w->by_form[0] & 1 || (w->lacks_form && !w->nr))
+		return windowprocs_miss(ws->procs, r, w->start) || learnt;
+	if (w->lacks_form)
+		return learnt;
 	return (r->window.end == CPI_WINDOW_NO_CODE ||
 		r->window.end == CPI_WINDOW_CHANGED) &&
 	       windowprocs_miss(ws->procs, r, r->window.next);
@@ -710,7 +809,7 @@ static void learn(struct collector *ws, uint64_t now)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < ws->nr_records; i++)
-		nr += learn_from(ws, &ws->record[i]);
+		nr += learn_from(ws, i);
 	if (nr * LEARN_SHARE > ws->nr_records) {
 		ws->learnt_ns = now;
 		ws->nr_learning++;
@@ -760,15 +859,20 @@ static void drain(struct collector *ws)
 	ws->drained += ws->nr_records;
 	lose_dropped(ws, to);
 	windowpages_give_room(ws->pages);
+	if (ws->forms)
+		windowforms_give_room(ws->forms);
 	windowprocs_renew(ws->procs);
 	windowprocs_follow_maps(ws->procs);
 	learn(ws, now);
 	windowpages_look_ahead(ws->pages);
 	forget_origins(ws);
+	forget_code(ws);
 	ws->nr_records = 0;
 	ws->has_strangers = false;
 	windowsampler_run(ws);
 	windowpages_take_room(ws->pages);
+	if (ws->forms)
+		windowforms_take_room(ws->forms);
 	forget_if_full(ws);
 }
 
@@ -958,6 +1062,8 @@ void windowsampler_status(const struct collector *ws, struct buf *out)
 	windowpairs_status(ws->pairs, out);
 	windowprocs_status(ws->procs, out);
 	windowpages_status(ws->pages, out);
+	if (ws->forms)
+		windowforms_status(ws->forms, out);
 }
 
 const struct source_ops source_windows = {

@@ -11,6 +11,8 @@
 #define WITH_ORIGINS 2 /* so many times the room: half a KiB is a usual origin */
 #define MIN_CELLS    (1u << 17)
 #define MAX_CELLS    (1u << 31)
+#define FORMS_SHARE  8 /* of all memory */
+#define MAX_FORMS    (1u << 20)
 
 uint32_t windowsource_ring_bytes(uint32_t nr_cpus, bool with_origins)
 {
@@ -19,6 +21,18 @@ uint32_t windowsource_ring_bytes(uint32_t nr_cpus, bool with_origins)
 	while (bytes < RING_MAX && bytes < RING_PER_CPU * (uint64_t)nr_cpus)
 		bytes *= 2;
 	return with_origins ? WITH_ORIGINS * bytes : bytes;
+}
+
+void windowsource_size_forms(struct windowsource *ws)
+{
+	const uint64_t bytes = ws->cfg.max_bytes / FORMS_SHARE;
+
+	ws->nr_forms = CPI_FORM_WAYS;
+	while (ws->nr_forms < MAX_FORMS &&
+	       2 * ws->nr_forms * sizeof(struct cpi_form) <= bytes)
+		ws->nr_forms *= 2;
+	ws->nr_form_cells = (uint32_t)(ws->nr_forms * sizeof(struct cpi_form) /
+				       sizeof(union cpi_code_cell));
 }
 
 uint32_t windowsource_nr_cells(const struct windowsource_config *cfg, uint64_t others)

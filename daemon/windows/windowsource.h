@@ -40,16 +40,20 @@ struct windowsource {
 	struct cpi_window_process *process;
 	struct cpi_window_entry *entry;
 	union cpi_code_cell *cell;
-	uint32_t nr_cells;
-	uint32_t nr_records; /* capacity of the ring, or of each CPU's ring */
-	bool ring_per_cpu;   /* each CPU has a ring */
+	uint32_t nr_cells;      /* of pages */
+	struct cpi_form *form;  /* abi/form.h */
+	uint32_t nr_forms;      /* a power of two; 0: the source interprets none */
+	uint32_t nr_form_cells; /* of their micro-ops; they follow those of pages */
+	uint32_t nr_records;    /* capacity of the ring, or of each CPU's ring */
+	bool ring_per_cpu;      /* each CPU has a ring */
 };
 
 /*
- * Of a record, and its origin, whose loads are those that nr_loads says; NULL: the
- * source makes none.
+ * Of a record; the cpi_window_code_words() of its code, or NULL if there are none; and
+ * its origin, whose loads are those that nr_loads says; NULL: the source makes none.
  */
 typedef void windowsource_take_fn(void *ctx, const struct cpi_window_record *r,
+				  const uint64_t *code,
 				  const struct cpi_window_origin *origin);
 
 struct windowsource_ops {
@@ -108,6 +112,12 @@ static inline size_t windowsource_origin_bytes(const struct cpi_window_origin *o
 
 extern const struct windowsource_ops windowsource_bpf;
 extern const struct windowsource_ops windowsource_kmod;
+
+/*
+ * The numbers of forms and of their cells: forms get an eighth of the memory, and
+ * their micro-ops as much.
+ */
+void windowsource_size_forms(struct windowsource *ws);
 
 /* The number of cells that fit beside the tables and this many other bytes. */
 uint32_t windowsource_nr_cells(const struct windowsource_config *cfg, uint64_t others);

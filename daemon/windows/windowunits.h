@@ -50,6 +50,7 @@ struct unit {
 	uint64_t offset; /* an address, if it was made at run time */
 	uint32_t first, nr_pages;
 	uint32_t nr_live;            /* pages that are translated */
+	uint64_t scanned;            /* bytes whose forms are known */
 	struct unit *next;           /* in the group that it is in, or of free ones */
 	struct unit_group *payer[2]; /* the process, and the user */
 };

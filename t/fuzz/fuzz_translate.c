@@ -52,6 +52,17 @@ void helper_stop(pid_t *pid, int *fd)
 
 /* ---- requests ---- */
 
+/* Of one that the daemon takes. */
+static void check_reply(const struct cpi_translate_reply *r)
+{
+	fuzz_check(r->nr_uops <= CPI_UOPS_PER_PAGE);
+	if (r->nr_forms)
+		fuzz_check(r->nr_forms <= CPI_TRANSLATE_FORMS &&
+			   !translate_check_forms(&r->forms, r->nr_forms, r->nr_uops));
+	else
+		fuzz_check(!translate_check_page(&r->page, r->nr_uops));
+}
+
 static void check_answer(const struct cpi_translate_request *q, const void *answer,
 			 size_t size)
 {
@@ -60,9 +71,11 @@ static void check_answer(const struct cpi_translate_request *q, const void *answ
 	fuzz_check(r->magic == CPI_TRANSLATE_MAGIC && r->cookie == q->cookie &&
 		   !r->err);
 	fuzz_check(r->nr_uops <= CPI_UOPS_PER_PAGE && size <= sizeof(*r));
-	fuzz_check(size == offsetof(struct cpi_translate_reply, page.uop) +
+	fuzz_check(size == (q->nr_forms
+				    ? offsetof(struct cpi_translate_reply, forms.uop)
+				    : offsetof(struct cpi_translate_reply, page.uop)) +
 				   r->nr_uops * sizeof(struct cpi_uop));
-	fuzz_check(!translate_check_page(&r->page, r->nr_uops));
+	check_reply(r);
 }
 
 static void ask_worker(unsigned int machine, const uint8_t *data, size_t size)
@@ -124,15 +137,14 @@ static void send_reply(const uint8_t **data, size_t *size)
 /* Answers come in the order of requests, and each request gets at most one. */
 static void take_answers(struct translate_child *t, uint32_t *next)
 {
-	struct cpi_code_page *page;
-	uint32_t cookie, nr_uops;
+	struct cpi_translate_reply *r;
+	uint32_t cookie;
 	int err;
 
-	while (!translate_child_take(t, &cookie, &err, &page, &nr_uops)) {
+	while (!translate_child_take(t, &cookie, &err, &r)) {
 		fuzz_check(cookie == (*next)++ && err <= 0);
 		if (!err)
-			fuzz_check(nr_uops <= CPI_UOPS_PER_PAGE &&
-				   !translate_check_page(page, nr_uops));
+			check_reply(r);
 	}
 }
 

@@ -126,7 +126,7 @@ static void interpret(struct subject *t, const uint8_t *head, bool translated)
 		fuzz_check(!memcmp(&s->window, &t->first, sizeof(t->first)));
 	else
 		t->first = s->window;
-	err = walk_window(&s->window, find, t, &t->walk);
+	err = walk_window(&s->window, find, NULL, t, &t->walk);
 	/* What was interpreted can be walked. */
 	fuzz_check(!err || !translated);
 }

@@ -443,7 +443,8 @@ START_TEST(a_walk_has_the_record_s_jumps_or_fails)
 	struct fixture *f = walked_new();
 	struct walk walk;
 
-	ck_assert_int_eq(walk_window(&walks[_i].w, find, f, &walk), walks[_i].err);
+	ck_assert_int_eq(walk_window(&walks[_i].w, find, NULL, f, &walk),
+			 walks[_i].err);
 	if (walks[_i].err)
 		goto out;
 	ck_assert_uint_eq(walk.start, walks[_i].w.start);
@@ -506,7 +507,7 @@ START_TEST(a_walk_tells_which_data_an_instruction_touches)
 	w.data[CPI_WINDOW_DATA - 1] = 77;
 	memcpy(f->code, touches[_i].bytes, length);
 	translator_page(f->translator, f->code, SIZE, &wanted, 1, &f->page);
-	ck_assert_int_eq(walk_window(&w, find, f, &walk), 0);
+	ck_assert_int_eq(walk_window(&w, find, NULL, f, &walk), 0);
 	ck_assert_uint_eq(walk.nr_accesses, nr);
 	ck_assert_uint_eq(walk.nr_left_out, 0);
 	if (nr) {
@@ -518,11 +519,11 @@ START_TEST(a_walk_tells_which_data_an_instruction_touches)
 			  (touches[_i].store || touches[_i].both));
 		ck_assert_uint_eq(walk.access[0].nr, 0);
 		w.nr_data = 0;
-		ck_assert_int_eq(walk_window(&w, find, f, &walk), 0);
+		ck_assert_int_eq(walk_window(&w, find, NULL, f, &walk), 0);
 		ck_assert_uint_eq(walk.nr_left_out, 1);
 	}
 	w.nr_data = (uint8_t)(nr + 1);
-	ck_assert_int_eq(walk_window(&w, find, f, &walk), -EBADMSG);
+	ck_assert_int_eq(walk_window(&w, find, NULL, f, &walk), -EBADMSG);
 	fixture_free(f);
 }
 END_TEST

@@ -68,9 +68,9 @@ START_TEST(who_has_ended_wakes_nobody_any_more)
 {
 	struct cpi_translate_request q = { .size = 16 };
 	const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	struct cpi_code_page *page;
+	struct cpi_translate_reply *reply;
 	struct translate_child *t;
-	uint32_t cookie, nr_uops;
+	uint32_t cookie;
 	int err;
 
 	ck_assert_int_eq(translate_child_open(epoll_fd, &t), 0);
@@ -82,12 +82,10 @@ START_TEST(who_has_ended_wakes_nobody_any_more)
 	if (ends[_i].ask)
 		ck_assert_int_eq(translate_child_ask(t, &q, &cookie), -EPIPE);
 	for (int i = 0; i < ends[_i].nr_before; i++) {
-		ck_assert_int_eq(
-			translate_child_take(t, &cookie, &err, &page, &nr_uops), 0);
+		ck_assert_int_eq(translate_child_take(t, &cookie, &err, &reply), 0);
 		ck_assert_int_eq(err, -ECHILD);
 	}
-	ck_assert_int_eq(translate_child_take(t, &cookie, &err, &page, &nr_uops),
-			 -EAGAIN);
+	ck_assert_int_eq(translate_child_take(t, &cookie, &err, &reply), -EAGAIN);
 	ck_assert(!is_readable(epoll_fd, 100));
 	ck_assert_int_eq(translate_child_ask(t, &q, &cookie), -EPIPE);
 	translate_child_close(t);

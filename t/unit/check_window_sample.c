@@ -217,7 +217,7 @@ START_TEST(data_take_the_room_that_targets_leave)
 	ck_assert_uint_eq(t.nr_records, 1);
 	if (_i % 2)
 		ck_assert(w->end == CPI_WINDOW_TARGETS_FULL || w->nr_targets < 28);
-	ck_assert_uint_eq(walk_window(w, find_packed, NULL, &walk), 0);
+	ck_assert_uint_eq(walk_window(w, find_packed, NULL, NULL, &walk), 0);
 	ck_assert_uint_eq(walk.nr_accesses + walk.nr_left_out,
 			  w->nr - w->nr / (per_round + 1));
 	ck_assert_uint_eq(walk.nr, w->nr_targets + (_i % 2 ? 0 : walk.nr));

@@ -123,7 +123,8 @@ static const union cpi_code_cell *find_page(void *ctx, uint64_t address)
 static int replay(struct windowreplay *r, struct kernel *k,
 		  const struct replay_operand **out)
 {
-	return windowreplay_run(r, &k->state.window, &k->origin, find_page, k, out);
+	return windowreplay_run(r, &k->state.window, &k->origin, find_page, NULL, k,
+				out);
 }
 
 static const struct {

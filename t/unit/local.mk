@@ -537,19 +537,23 @@ t_unit_check_windowpool_LDADD = daemon/libdaemon.a $(UNIT_LDADD)
 t_unit_check_windowtally_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowtally_LDADD = $(COLLECT_LDADD)
 if WINDOWS
-check_PROGRAMS += t/unit/check_windowahead t/unit/check_windowreplay \
-	t/unit/check_startweights
-QUICK_TESTS += t/unit/check_windowahead t/unit/check_windowreplay \
-	t/unit/check_startweights
+check_PROGRAMS += t/unit/check_windowahead t/unit/check_windowforms \
+	t/unit/check_windowreplay t/unit/check_startweights
+QUICK_TESTS += t/unit/check_windowahead t/unit/check_windowforms \
+	t/unit/check_windowreplay t/unit/check_startweights
 endif
 t_unit_check_windowahead_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowahead_LDADD = $(COLLECT_LDADD)
 t_unit_check_startweights_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_startweights_LDADD = $(COLLECT_LDADD)
+t_unit_check_windowforms_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_windowforms_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=translate_child_ask
+t_unit_check_windowforms_LDADD = $(COLLECT_LDADD)
 t_unit_check_windowreplay_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowreplay_LDADD = $(COLLECT_LDADD)
 # Windows: translation, and the interpreter against the machine.
-WINDOW_UNIT = t/unit/check_translate t/unit/check_window t/unit/check_window_lead
+WINDOW_UNIT = t/unit/check_translate t/unit/check_window t/unit/check_window_lead \
+	t/unit/check_form
 EXTRA_DIST += t/unit/native.h
 if ZYDIS
 check_PROGRAMS += $(WINDOW_UNIT)
@@ -558,6 +562,8 @@ endif
 WINDOW_UNIT_LDADD = analysis/libanalysis.a $(UNIT_LDADD) $(ZYDIS_LIBS)
 t_unit_check_translate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_translate_LDADD = $(WINDOW_UNIT_LDADD)
+t_unit_check_form_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_form_LDADD = $(WINDOW_UNIT_LDADD)
 t_unit_check_window_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_window_LDADD = $(WINDOW_UNIT_LDADD)
 t_unit_check_window_lead_CFLAGS = $(UNIT_CFLAGS)
