@@ -23,9 +23,7 @@
 #include "base/times.h"
 #include "daemon/control/control_private.h"
 
-/* A request for the status publishes one. This is for times when the main thread hangs.
- */
-#define PUBLISH_NS (10 * NSEC_PER_SEC)
+#define PUBLISH_NS NSEC_PER_SEC
 
 void jobs_add(struct jobs *jobs, struct job *job)
 {
