@@ -14,7 +14,7 @@ plan 7
 
 aarch64_build machine "$srcdir"/t/aarch64_machine.c "$srcdir"/daemon/windows/translate_check.c \
 	"$srcdir"/analysis/translate/translate.c "$srcdir"/analysis/translate/translate_lead.c \
-	"$srcdir"/analysis/translate/translate_uop.c \
+	"$srcdir"/analysis/translate/translate_form.c "$srcdir"/analysis/translate/translate_uop.c \
 	"$srcdir"/analysis/translate/translate_aarch64*.c
 ok $? 'the translator is built for AArch64'
 
