@@ -83,8 +83,10 @@ int ship_cursors_get(struct ship_cursors *list, struct ch_store *store, sqlite3 
 	int err;
 
 	*out = ship_cursors_find(list, run);
-	if (*out)
+	if (*out) {
+		(*out)->id = id; /* another one if the database was replaced */
 		return 0;
+	}
 	c.host = strdup(run->host);
 	c.boot_id = strdup(run->boot_id);
 	c.run = (struct ship_run){ c.host, c.boot_id, run->run_from_ns };
@@ -157,6 +159,13 @@ int ship_cursor_end_rewind(struct ship_cursor *c, struct ch_store *store, sqlite
 
 	if (!err)
 		err = settle(c, h, &list);
+	if (!err && ship_rewind_gives_up(&c->nr_rewinds, c->rewound)) {
+		log_warn("ship: flushes from %" PRIu64
+			 " on cannot all be sent again, as "
+			 "their epochs are damaged or too old",
+			 c->rewound);
+		err = set_next(c, h, c->last);
+	}
 	if (!err)
 		err = ship_void(store, &c->run, &list, !c->rewound, nr_void);
 	shipments_fini(&list);

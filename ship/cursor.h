@@ -22,6 +22,7 @@ struct ship_cursor {
 	uint64_t rewound; /* what replaces shipments from this flush on is sent; 0:
 			     nothing is */
 	uint64_t until;   /* then it is at an end */
+	unsigned int nr_rewinds; /* of ship_rewind_gives_up() */
 	uint64_t committed,
 		found; /* the last flush that the store must have, and has */
 	bool had;      /* the store had epochs of the host when the run began */
@@ -64,7 +65,7 @@ int ship_cursor_rewind(struct ship_cursor *c, struct ch_store *store, sqlite3 *h
 
 /*
  * What was due of the flushes was sent again. Goes back again if epochs were changed
- * meanwhile; else that has ended.
+ * meanwhile, but only a few times in a row; else that has ended.
  */
 int ship_cursor_end_rewind(struct ship_cursor *c, struct ch_store *store, sqlite3 *h,
 			   uint64_t *nr_void);

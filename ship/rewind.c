@@ -12,6 +12,8 @@
 #include "base/grow.h"
 #include "db/core/sql.h"
 
+#define MAX_IN_A_ROW 4
+
 /* Flushes, ascending; none overlap. */
 struct ranges {
 	struct flushes *range;
@@ -138,6 +140,15 @@ int ship_rewind_overlaps(sqlite3 *h, int64_t run, const struct shipments *list,
 	}
 	free(r.range);
 	return err;
+}
+
+bool ship_rewind_gives_up(unsigned int *nr, bool left)
+{
+	*nr = left ? *nr + 1 : 0;
+	if (*nr < MAX_IN_A_ROW)
+		return false;
+	*nr = 0;
+	return true;
 }
 
 int ship_rewind_until(sqlite3 *h, int64_t run, uint64_t next, uint64_t last,

@@ -12,6 +12,7 @@
 #define CPI_SHIP_REWIND_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ship/contained.h"
@@ -37,5 +38,12 @@ int ship_rewind(sqlite3 *h, int64_t run, const struct shipments *list, uint64_t 
  */
 int ship_rewind_until(sqlite3 *h, int64_t run, uint64_t next, uint64_t last,
 		      uint64_t *until);
+
+/*
+ * All that was due after going back was sent, and flushes are left for which to go back
+ * again, or none are (left). Whether to stop all the same, because that was so several
+ * times in a row: an epoch of theirs cannot be sent. *nr starts as 0.
+ */
+bool ship_rewind_gives_up(unsigned int *nr, bool left);
 
 #endif

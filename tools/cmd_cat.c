@@ -291,6 +291,7 @@ static int run_cat(struct cmd_context *ctx)
 	select.as_stored = true; /* only what is stored: no flush */
 	if (select_open(&select, &sel))
 		return EXIT_FAIL;
+	select_end_read(&sel); /* a reader behind a pipe may wait for long */
 	err = dump(o, &sel);
 	if (err)
 		select_failed(&sel, err);

@@ -534,14 +534,6 @@ struct record_mmap2 {
 	char name[];
 };
 
-struct record_ksymbol {
-	struct perf_event_header header;
-	uint64_t address;
-	uint32_t len;
-	uint16_t type, flags;
-	char name[];
-};
-
 /* Whether the text at the end of the record has its NUL inside the record. */
 static bool has_text(const struct perf_event_header *h, const char *text)
 {
@@ -643,16 +635,6 @@ static void apply_thread_fork(struct sideband *sb, const struct record_task *r,
 		tm->nr_refused++;
 }
 
-static void apply_ksymbol(struct kernel *k, const struct record_ksymbol *r)
-{
-	if (r->header.size < sizeof(*r) || !has_text(&r->header, r->name))
-		return;
-	if (r->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
-		kernel_remove_generated(k, r->address);
-	else
-		kernel_add_generated(k, r->address, r->name);
-}
-
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
 {
 	struct procmap *pm = sb->cfg.procmap;
@@ -696,7 +678,7 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 		break;
 	case PERF_RECORD_KSYMBOL:
 		if (sb->cfg.kernel)
-			apply_ksymbol(sb->cfg.kernel, (const void *)h);
+			kernel_text_changed(sb->cfg.kernel);
 		break;
 	}
 }

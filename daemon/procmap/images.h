@@ -120,8 +120,9 @@ struct known_image *images_get_special(struct images *im, enum image_kind kind,
  * has it. That is done so early because the file may be deleted, or its container gone,
  * when the first sample arrives. Opening files in this way takes at most 2 % of wall
  * time. A file that was opened before is checked again: once in each reading of mapping
- * events, or once a second if it has not changed for a while. Returns whether the file
- * was new.
+ * events, or once a second if it has not
+ * changed for ten seconds, or every ten seconds if not for an hour. Returns whether the
+ * file was new.
  */
 bool images_meet(struct images *im, struct known_image *image, pid_t tgid);
 

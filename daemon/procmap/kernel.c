@@ -4,11 +4,10 @@
  *
  * kallsyms has about 5 MB. At the start only its beginning is read. All of it is read
  * after a look-up that found nothing, but never during one; the first such look-up
- * comes soon after the start. This takes 50 to 100 ms. So code that the kernel
- * generates, such as BPF programs, is entered by the kernel's records of it. A look-up
- * is one binary search. There are about 120,000 symbols, so a symbol takes only 16
- * bytes: its end is computed from the next symbol and from its image, and an image and
- * its base are stored once for all the image's symbols (struct symbol_place).
+ * comes soon after the start. A look-up is one binary search. There are about 120,000
+ * symbols, so a symbol takes only 16 bytes: its end is computed from the next symbol
+ * and from its image, and an image and its base are stored once for all the image's
+ * symbols (struct symbol_place).
  */
 #include "config.h"
 
@@ -36,7 +35,6 @@
 #define SEARCH_BYTES               65536 /* of a read in search_address() */
 #define RELOAD_INTERVAL_NS         (10 * NSEC_PER_SEC)
 #define RELOAD_CHANGED_INTERVAL_NS NSEC_PER_SEC
-#define ADDED_MAX_BYTES            (1u << 20) /* of names that were added to kallsyms' */
 #define VSYSCALL_PAGE              0xffffffffff600000
 #ifdef __x86_64__
 #define HAVE_VSYSCALL true
@@ -53,14 +51,11 @@ struct symbol_place {
 struct packed_symbol {
 	uint64_t start;
 	uint32_t name; /* offset in kernel.names */
-	uint32_t place : 28;
+	uint32_t place : 30;
 	uint32_t idle : 1, captured : 1;
-	uint32_t gone : 2; /* rounds since its code was removed, from 1; 0: it is there
-			    */
 };
 
-#define MAX_PLACES (1u << 28)
-#define GONE_MAX   2 /* then kernel_next_round() drops it */
+#define MAX_PLACES (1u << 30)
 
 struct kernel {
 	struct images *images;
@@ -73,10 +68,8 @@ struct kernel {
 	struct buf names;
 	uint64_t first, end; /* _text or _stext, _etext */
 	uint64_t read_ns;    /* 0: only its beginning was read */
-	size_t read_bytes;   /* of names, then */
-	size_t nr_gone;
-	bool changed; /* since read_ns, and not all of it was entered */
-	bool missed;  /* kernel_read_noted() is to read it anew */
+	bool changed;        /* since read_ns */
+	bool missed;         /* kernel_read_noted() is to read it anew */
 	bool without_modules;
 };
 
@@ -154,32 +147,24 @@ static int add_place(struct kernel *k, struct known_image *image, uint64_t base)
 	return 0;
 }
 
-static int pack(struct kernel *k, const struct kernel_symbol *s,
-		struct packed_symbol *out)
+static int add_symbol(struct kernel *k, const struct kernel_symbol *s)
 {
 	const size_t name = k->names.len;
 	int err = add_place(k, s->image, s->base);
 
-	if (err || name > UINT32_MAX)
+	if (err || GROW(k->symbol, k->nr))
+		return -ENOMEM;
+	if (name > UINT32_MAX)
 		return -ENOMEM;
 	buf_put(&k->names, s->name, strlen(s->name) + 1);
 	if (k->names.err)
 		return k->names.err;
-	*out = (struct packed_symbol){ .start = s->start,
-				       .name = (uint32_t)name,
-				       .place = (uint32_t)k->nr_places - 1,
-				       .idle = s->idle };
+	k->symbol[k->nr++] =
+		(struct packed_symbol){ .start = s->start,
+					.name = (uint32_t)name,
+					.place = (uint32_t)k->nr_places - 1,
+					.idle = s->idle };
 	return 0;
-}
-
-static int add_symbol(struct kernel *k, const struct kernel_symbol *s)
-{
-	int err = GROW(k->symbol, k->nr);
-
-	if (!err)
-		err = pack(k, s, &k->symbol[k->nr]);
-	k->nr += !err;
-	return err;
 }
 
 static const char *name_of(const struct kernel *k, const struct packed_symbol *p)
@@ -417,8 +402,6 @@ int kernel_parse(struct kernel *k, char *text)
 	if (!err && HAVE_VSYSCALL)
 		err = add_vsyscall(k);
 	tidy(k);
-	k->read_bytes = k->names.len;
-	k->nr_gone = 0;
 	return err;
 }
 
@@ -640,76 +623,9 @@ void kernel_capture_again(struct kernel *k)
 		k->symbol[i].captured = false;
 }
 
-static struct packed_symbol *symbol_at(const struct kernel *k, uint64_t start)
+void kernel_text_changed(struct kernel *k)
 {
-	const size_t at = SEARCH(i, k->nr, k->symbol[i].start >= start);
-
-	return at < k->nr && k->symbol[at].start == start ? &k->symbol[at] : NULL;
-}
-
-/* Inserts a symbol, or replaces the one with the same start. */
-static int insert_symbol(struct kernel *k, const struct kernel_symbol *s)
-{
-	const size_t at = SEARCH(i, k->nr, k->symbol[i].start >= s->start);
-	const bool replaces = at < k->nr && k->symbol[at].start == s->start;
-	struct packed_symbol added;
-	int err = replaces ? 0 : GROW(k->symbol, k->nr);
-
-	if (!err)
-		err = pack(k, s, &added);
-	if (err)
-		return err;
-	if (replaces) {
-		k->nr_gone -= k->symbol[at].gone > 0;
-	} else {
-		memmove(&k->symbol[at + 1], &k->symbol[at],
-			(k->nr - at) * sizeof(*k->symbol));
-		k->nr++;
-	}
-	k->symbol[at] = added;
-	return 0;
-}
-
-void kernel_add_generated(struct kernel *k, uint64_t start, const char *name)
-{
-	static const struct image_source none;
-	struct kernel_symbol s = { .start = start, .base = start, .name = name };
-
-	if (!k->nr) /* not read yet */
-		return;
-	s.image = images_get_special(k->images, IMAGE_BPF, name, &none);
-	if (!s.image || k->names.len > k->read_bytes + ADDED_MAX_BYTES ||
-	    insert_symbol(k, &s))
-		k->changed = true;
-}
-
-void kernel_remove_generated(struct kernel *k, uint64_t start)
-{
-	struct packed_symbol *p = symbol_at(k, start);
-
-	if (!p || p->gone || k->place[p->place].image->desc.kind != IMAGE_BPF)
-		return;
-	p->gone = 1;
-	k->nr_gone++;
-}
-
-void kernel_next_round(struct kernel *k)
-{
-	size_t kept = 0;
-
-	if (!k->nr_gone)
-		return;
-	for (size_t i = 0; i < k->nr; i++) {
-		struct packed_symbol p = k->symbol[i];
-
-		if (p.gone == GONE_MAX) {
-			k->nr_gone--;
-			continue;
-		}
-		p.gone += p.gone > 0;
-		k->symbol[kept++] = p;
-	}
-	k->nr = kept;
+	k->changed = true;
 }
 
 int kernel_vdso(const void **bytes, size_t *size)

@@ -58,9 +58,8 @@ uint64_t kernel_address_of(const struct kernel *k, const char *name);
 /*
  * Notes that a look-up found nothing, which may be due to a module that was loaded
  * later. Returns whether kernel_read_noted() will read kallsyms again: the first time
- * at once, then at most once in ten seconds, by now_ns; if generated code could not be
- * entered, at most once a second. Reading makes all symbols that were found before
- * invalid.
+ * at once, then at most once in ten seconds, by now_ns; after kernel_text_changed() at
+ * most once a second. Reading makes all symbols that were found before invalid.
  */
 bool kernel_note_miss(struct kernel *k, uint64_t now_ns);
 void kernel_read_noted(struct kernel *k);
@@ -78,17 +77,8 @@ bool kernel_capture(struct kernel *k, const struct known_image *image, uint64_t 
 /* Makes kernel_capture() find all symbols again, for another database. */
 void kernel_capture_again(struct kernel *k);
 
-/*
- * Enter and remove code that the kernel generated, such as a BPF program
- * (PERF_RECORD_KSYMBOL). A removed symbol is found for one more round, because earlier
- * samples may be attributed later, and because a BPF program that is running goes on
- * after the record. Both make symbols that were found before invalid.
- */
-void kernel_add_generated(struct kernel *k, uint64_t start, const char *name);
-void kernel_remove_generated(struct kernel *k, uint64_t start);
-
-/* Call it after a sweep, when all samples up to then have been attributed. */
-void kernel_next_round(struct kernel *k);
+/* Notes that kernel text changed (PERF_RECORD_KSYMBOL): see kernel_note_miss(). */
+void kernel_text_changed(struct kernel *k);
 
 /*
  * Gets the vDSO of this kernel, a complete ELF file. Returns 0, or -ENOENT if there is

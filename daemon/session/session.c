@@ -272,7 +272,6 @@ void session_sweep(struct session *s)
 	procmap_forget(s->procmap, horizon(s), is_alive);
 	threadmap_forget(&s->threadmap, horizon(s));
 	jit_next_round(s->attribution.jit);
-	kernel_next_round(s->kernel);
 	s->times.swept_ns = swept_ns;
 	s->times.last_sweep_ns = now;
 	s->times.next_sweep_ns =

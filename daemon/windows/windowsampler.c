@@ -478,10 +478,10 @@ static uint32_t find_operands(struct attributing *a, const struct walk *walk,
 			      ws->forms ? next_form : NULL, a, &o);
 	ws->nr_replayed += nr >= 0;
 	ws->nr_differing += nr < 0;
-	for (int i = 0; i < nr; i++) {
+	for (int i = 0; times && i < nr; i++) {
 		struct tally_operand *to = &out[found];
 
-		if (!times || !find_line_again(&line, o[i].at, &to->at)) {
+		if (!find_line_again(&line, o[i].at, &to->at)) {
 			ws->nr_operands_left_out++;
 			continue;
 		}

@@ -244,54 +244,6 @@ START_TEST(kernel_addresses_get_symbols)
 }
 END_TEST
 
-/* A removed program is found for one more round, as its samples may come later. */
-START_TEST(generated_code_comes_and_goes_without_kallsyms)
-{
-	static const struct image_source none;
-	struct images *im = images_new(NULL);
-	struct kernel *k = kernel_new(im, &none);
-	struct kernel_symbol s;
-	char text[] = "ffffffff81000000 T _text\n"
-		      "ffffffff81000100 T do_work\n"
-		      "ffffffff81001000 T _etext\n"
-		      "ffffffffc0001000 t bpf_prog_1_a\t[bpf]\n";
-
-	kernel_add_generated(k, 0xffffffffc0000000, "bpf_prog_0_early");
-	ck_assert_int_eq(kernel_parse(k, text), 0);
-	ck_assert_int_eq(kernel_find(k, 0xffffffffc0000010, &s), 0);
-	kernel_add_generated(k, 0xffffffffc0002000, "bpf_prog_2_b");
-	kernel_add_generated(k, 0xffffffffc0000000, "bpf_prog_3_c");
-	ck_assert_int_eq(kernel_find(k, 0xffffffffc0002010, &s), 1);
-	ck_assert_str_eq(s.name, "bpf_prog_2_b");
-	ck_assert_uint_eq(s.base, 0xffffffffc0002000);
-	ck_assert_int_eq(s.image->desc.kind, IMAGE_BPF);
-	ck_assert_int_eq(kernel_find(k, 0xffffffffc0000010, &s), 1);
-	ck_assert_str_eq(s.name, "bpf_prog_3_c");
-	ck_assert_uint_eq(s.end, 0xffffffffc0001000);
-
-	kernel_remove_generated(k, 0xffffffffc0000000);
-	kernel_remove_generated(k, 0xffffffffc0000000);
-	kernel_remove_generated(k, 0xffffffff81000100); /* this is not generated */
-	kernel_remove_generated(k, 0xffffffffc0000008); /* here begins nothing */
-	kernel_next_round(k);
-	ck_assert_int_eq(kernel_find(k, 0xffffffffc0000010, &s), 1);
-	kernel_next_round(k);
-	ck_assert_int_eq(kernel_find(k, 0xffffffffc0000010, &s), 0);
-	ck_assert_int_eq(kernel_find(k, 0xffffffff81000110, &s), 1);
-	ck_assert_int_eq(kernel_find(k, 0xffffffffc0001010, &s), 1);
-
-	/* another program takes the place of a removed one in the same round */
-	kernel_remove_generated(k, 0xffffffffc0002000);
-	kernel_add_generated(k, 0xffffffffc0002000, "bpf_prog_4_d");
-	kernel_next_round(k);
-	kernel_next_round(k);
-	ck_assert_int_eq(kernel_find(k, 0xffffffffc0002010, &s), 1);
-	ck_assert_str_eq(s.name, "bpf_prog_4_d");
-	kernel_close(k);
-	images_free(im);
-}
-END_TEST
-
 /* Without _text, and with marks of where code and data begin. */
 START_TEST(kernel_symbols_of_aarch64_are_read)
 {
@@ -734,7 +686,6 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, event_names_are_perfs, 0, NR(events));
 	tcase_add_loop_test(tc, lines_of_proc_maps_are_read, 0, NR(maps_lines));
 	tcase_add_loop_test(tc, kernel_addresses_get_symbols, 0, NR(kernel_pcs));
-	tcase_add_test(tc, generated_code_comes_and_goes_without_kallsyms);
 	tcase_add_test(tc, kernel_symbols_of_aarch64_are_read);
 	tcase_add_test(tc, an_address_is_known_before_all_symbols_are_read);
 	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);

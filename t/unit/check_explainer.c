@@ -70,6 +70,8 @@ START_TEST(an_image_whose_samples_cannot_be_read_is_an_error_that_is_logged)
 
 	make_database(&t);
 	open_explainer(&t, &req, &x);
+	select_end_read(
+		&explainer_scope(x)->sel); /* as a view that waits for a pager */
 	remove_contexts(&t);
 	ck_assert_int_lt(explainer_load_image(x, 1, &im), 0);
 	read_log(&t, text, sizeof(text));
