@@ -269,6 +269,26 @@ CPI_WINDOW_INLINE uint32_t cpi_window_split(struct cpi_window_cpu *cpu, uint32_t
 }
 
 /*
+ * A form's micro-ops, as below. The daemon may have cleared the entry and used it anew
+ * since its key was compared: then the key is another one behind the reads, too.
+ */
+CPI_WINDOW_INLINE uint64_t cpi_window_take_form(struct cpi_window_cpu *cpu,
+						struct cpi_form *form)
+{
+	const uint32_t nr = CPI_WINDOW_ONCE(form->nr);
+	const uint32_t cell = CPI_WINDOW_ONCE(form->cell);
+
+	cpu->how = CPI_WINDOW_ONCE(form->how);
+	CPI_WINDOW_READ_BARRIER(cpu);
+	if (!nr || CPI_WINDOW_ONCE(form->key[0]) != cpu->parts.key[0] ||
+	    CPI_WINDOW_ONCE(form->key[1]) != cpu->parts.key[1])
+		return CPI_WINDOW_NO_CODE;
+	if (!form->used)
+		form->used = 1;
+	return (uint64_t)nr << 32 | cell;
+}
+
+/*
  * The form of the instruction at pc: in the upper half the number of its micro-ops, in
  * the lower half the first one's cell. If that number is 0, the rest is the end of the
  * window.
@@ -301,12 +321,7 @@ CPI_WINDOW_ALONE uint64_t cpi_window_find_form(struct cpi_window_cpu *cpu,
 		cpu->state.window.lacks_form = 1;
 		return CPI_WINDOW_NO_CODE;
 	}
-	if (!form->nr)
-		return CPI_WINDOW_NO_CODE;
-	if (!form->used)
-		form->used = 1;
-	cpu->how = form->how;
-	return (uint64_t)form->nr << 32 | form->cell;
+	return cpi_window_take_form(cpu, form);
 }
 
 CPI_WINDOW_INLINE uint32_t cpi_window_form(const struct cpi_window_following *f,

@@ -28,6 +28,7 @@
 
 struct asked {
 	uint32_t cookie;
+	bool forms; /* not a page */
 	uint64_t when_ns;
 };
 
@@ -95,7 +96,8 @@ int translate_child_ask(struct translate_child *t, struct cpi_translate_request 
 		end(t);
 		return -EPIPE;
 	}
-	t->asked[t->nr_asked++] = (struct asked){ t->next_cookie, time_mono_ns() };
+	t->asked[t->nr_asked++] =
+		(struct asked){ t->next_cookie, q->nr_forms != 0, time_mono_ns() };
 	*cookie = t->next_cookie++;
 	return 0;
 }
@@ -158,6 +160,8 @@ int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
 	if (receive(t) && t->reply.cookie == first.cookie) {
 		t->have_reply = false;
 		*err = t->reply.err;
+		if (!*err && (t->reply.nr_forms != 0) != first.forms)
+			*err = -CPI_ECORRUPT; /* it was checked as the other one */
 		*reply = &t->reply;
 	} else if (t->have_reply || t->dead) {
 		*err = -ECHILD;

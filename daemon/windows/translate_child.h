@@ -33,8 +33,8 @@ int translate_child_ask(struct translate_child *t, struct cpi_translate_request 
 
 /*
  * The next answer, in the order of requests. If *err is 0, *reply is valid until the
- * next call, and was checked; else *err is the reason why there is none. Returns 0, or
- * -EAGAIN if there is no answer yet.
+ * next call, was checked, and has forms only if they were asked for; else *err is the
+ * reason why there is none. Returns 0, or -EAGAIN if there is no answer yet.
  */
 int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
 			 struct cpi_translate_reply **reply);

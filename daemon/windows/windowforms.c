@@ -2,14 +2,15 @@
 /*
  * windowforms.c - a set-associative table that windows read
  *
- * An entry is written before its key, and a window compares the key before it reads the
- * rest. If a set is full, an entry is evicted that no window has used since the last
- * eviction from the set; if all were used, one of the same user. It is marked as dying,
+ * An entry is written before its key, and cleared behind it; a window compares the key
+ * before it reads the rest, and again behind it. If a set is full, an entry is evicted
+ * that no window has used since a form last needed room there; if all were used, one of
+ * the same user, or of a user who has more than half of the set. It is marked as dying,
  * and the form that needed the room is requested again when a window needs it again: by
- * then the entry is free.
+ * then the entry is free. If there are no cells, the same is done with an entry of this
+ * set or of one near it.
  *
- * Micro-ops are in cells behind those of pages. Runs of cells of one form are reused
- * for forms with the same number of micro-ops.
+ * Micro-ops are in cells behind those of pages: a pool with granules of one cell.
  */
 #include "config.h"
 
@@ -19,10 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WANTED 2048u /* that wait to be requested */
+#include "daemon/windows/windowpool.h"
+
+#define MAX_WANTED 2048u /* that wait to be requested; scans use half of that */
 #define NR_SLOTS   (4 * MAX_WANTED)
 #define MAX_PAYERS 256u /* users; the last one stands for all others */
 #define MAX_DYING  256u
+#define NEAR_SETS  64u /* that are searched for cells */
 
 struct wanted {
 	uint64_t key[2];
@@ -46,13 +50,13 @@ struct windowforms {
 	uint32_t nr_asked, cookie;
 	struct payer payer[MAX_PAYERS];
 	uint32_t nr_payers;
-	uint32_t next_cell;                /* behind those that were ever taken */
-	uint32_t spare[CPI_FORM_UOPS + 1]; /* by number of cells: the first free run */
+	struct windowpool pool; /* of cells */
+	uint32_t too_many;      /* no run has so many cells; 0: not known */
 	uint32_t dying[MAX_DYING], nr_dying; /* entries ... */
 	uint32_t nr_over;                    /* ... whose grace period is over */
 	uint32_t nr_live, nr_cells;
 	uint64_t nr_lacking; /* windows that ended for want of one */
-	uint64_t nr_made, nr_none, nr_evicted, nr_no_room, nr_failed;
+	uint64_t nr_made, nr_none, nr_evicted, nr_no_room, nr_failed, nr_dropped;
 };
 
 struct windowforms *windowforms_new(const struct windowsource *source,
@@ -64,12 +68,18 @@ struct windowforms *windowforms_new(const struct windowsource *source,
 		return NULL;
 	wf->source = source;
 	wf->translator = translator;
-	wf->next_cell = source->nr_cells;
+	if (windowpool_init(&wf->pool,
+			    (source->nr_form_cells + 1) * WINDOWPOOL_GRANULE)) {
+		free(wf);
+		return NULL;
+	}
 	return wf;
 }
 
 void windowforms_free(struct windowforms *wf)
 {
+	if (wf)
+		windowpool_fini(&wf->pool);
 	free(wf);
 }
 
@@ -133,25 +143,30 @@ uint32_t windowforms_fill(const struct windowforms *wf,
 
 /* ---- room ---- */
 
-/* A run of nr cells; 0: there is none. The run's first word is the next run. */
+/*
+ * A run of nr cells; 0: there is none. The pool's first granule, which it does not
+ * give, is no cell.
+ */
 static uint32_t take_cells(struct windowforms *wf, uint32_t nr)
 {
-	const uint32_t end = wf->source->nr_cells + wf->source->nr_form_cells;
-	uint32_t at = wf->spare[nr];
+	uint32_t at;
 
-	if (at) {
-		wf->spare[nr] = (uint32_t)wf->source->cell[at].word[0];
-	} else if (nr <= end - wf->next_cell) {
-		at = wf->next_cell;
-		wf->next_cell += nr;
+	if (wf->too_many && nr >= wf->too_many)
+		return 0;
+	at = windowpool_take(&wf->pool, nr * WINDOWPOOL_GRANULE);
+	if (!at) {
+		wf->too_many = nr;
+		return 0;
 	}
-	return at;
+	return wf->source->nr_cells + at / WINDOWPOOL_GRANULE - 1;
 }
 
 static void give_back_cells(struct windowforms *wf, uint32_t at, uint32_t nr)
 {
-	wf->source->cell[at].word[0] = wf->spare[nr];
-	wf->spare[nr] = at;
+	windowpool_give_back(&wf->pool,
+			     (at - wf->source->nr_cells + 1) * WINDOWPOOL_GRANULE,
+			     nr * WINDOWPOOL_GRANULE);
+	wf->too_many = 0;
 }
 
 static uint32_t payer_of(struct windowforms *wf, uint32_t uid)
@@ -186,30 +201,87 @@ static void charge(struct windowforms *wf, const struct cpi_form *form, int sign
 	wf->nr_cells += (uint32_t)sign * form->nr;
 }
 
-/* Marks an entry of the set, to make room for a user. */
-static void evict(struct windowforms *wf, uint32_t first, uint32_t payer, bool own)
+/* Who needs room: a user. */
+struct needy {
+	uint32_t payer;
+	uint32_t nr; /* cells; 0: an entry of the set */
+	bool own;    /* the user has used up what there is for one */
+	bool used;   /* what windows use may be evicted, too: if it is the user's */
+};
+
+/* Whether a user has more than half of a set. */
+static bool crowds(const struct cpi_form *set, uint8_t payer)
 {
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < CPI_FORM_WAYS; i++)
+		nr += set[i].key[1] && set[i].payer == payer;
+	return nr > CPI_FORM_WAYS / 2;
+}
+
+static bool is_victim(const struct cpi_form *set, const struct cpi_form *f,
+		      const struct needy *n)
+{
+	const bool is_own = f->payer == n->payer;
+
+	if (!f->key[1] || f->nr < n->nr || (n->own && !is_own))
+		return false;
+	return !f->used || (n->used && (is_own || (!n->nr && crowds(set, f->payer))));
+}
+
+/* Marks an entry of a set. Whether room is under way. */
+static bool evict_from(struct windowforms *wf, uint32_t first, const struct needy *n)
+{
+	struct cpi_form *set = &wf->source->form[first];
 	struct cpi_form *victim = NULL;
-	uint32_t number = 0;
+
+	for (uint32_t i = 0; i < CPI_FORM_WAYS; i++) {
+		if (set[i].how & CPI_FORM_DYING) {
+			if (set[i].nr >= n->nr)
+				return true;
+		} else if (!victim && is_victim(set, &set[i], n)) {
+			victim = &set[i];
+		}
+	}
+	if (!victim)
+		return false;
+	__atomic_store_n(&victim->how, victim->how | CPI_FORM_DYING, __ATOMIC_RELAXED);
+	wf->dying[wf->nr_dying++] = (uint32_t)(victim - wf->source->form);
+	wf->nr_evicted++;
+	return true;
+}
+
+/* In the set; for cells, or for one's own room, also in sets behind it. */
+static bool evict_near(struct windowforms *wf, uint32_t first, const struct needy *n)
+{
+	const uint32_t sets = n->nr || n->own ? NEAR_SETS : 1;
+	uint32_t at = first;
+
+	for (uint32_t i = 0; i < sets; i++) {
+		if (evict_from(wf, at, n))
+			return true;
+		at = (at + CPI_FORM_WAYS) % wf->source->nr_forms;
+	}
+	return false;
+}
+
+/* Makes room. Cells that are too few may soon be beside others that are free. */
+static void evict(struct windowforms *wf, uint32_t first, uint32_t payer, uint32_t nr,
+		  bool own)
+{
+	const struct needy needy[] = {
+		{ payer, nr, own, false },
+		{ payer, nr != 0, own, false },
+		{ payer, nr, own, true },
+	};
+	int i = 0;
 
 	if (wf->nr_dying == MAX_DYING)
 		return;
-	for (uint32_t i = first; i < first + CPI_FORM_WAYS; i++) {
-		struct cpi_form *f = &wf->source->form[i];
-
-		if (!f->key[1] || f->how & CPI_FORM_DYING)
-			continue;
-		if (f->payer == payer ? !victim || !f->used : !own && !f->used) {
-			victim = f;
-			number = i;
-		}
-		f->used = 0;
-	}
-	if (!victim)
-		return;
-	__atomic_store_n(&victim->how, victim->how | CPI_FORM_DYING, __ATOMIC_RELAXED);
-	wf->dying[wf->nr_dying++] = number;
-	wf->nr_evicted++;
+	while (i < 3 && !evict_near(wf, first, &needy[i]))
+		i++;
+	for (uint32_t k = first; k < first + CPI_FORM_WAYS; k++)
+		wf->source->form[k].used = 0;
 }
 
 int windowforms_take_room(struct windowforms *wf)
@@ -223,6 +295,17 @@ int windowforms_take_room(struct windowforms *wf)
 	return err;
 }
 
+/*
+ * A window that finds the key meanwhile must not find another form, so the key is gone
+ * before the rest is (cpi_window_find_form()).
+ */
+static void clear(struct cpi_form *f)
+{
+	__atomic_store_n(&f->key[0], 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	*f = (struct cpi_form){ .cell = 0 };
+}
+
 void windowforms_give_room(struct windowforms *wf)
 {
 	for (uint32_t i = 0; i < wf->nr_over; i++) {
@@ -231,7 +314,7 @@ void windowforms_give_room(struct windowforms *wf)
 		charge(wf, f, -1);
 		if (f->nr)
 			give_back_cells(wf, f->cell, f->nr);
-		*f = (struct cpi_form){ .cell = 0 };
+		clear(f);
 	}
 	wf->nr_dying -= wf->nr_over;
 	memmove(wf->dying, wf->dying + wf->nr_over,
@@ -251,7 +334,7 @@ static uint16_t *slot_of(struct windowforms *wf, const uint64_t key[2])
 	return &wf->slot[at];
 }
 
-/* Whether a form is known, was requested, or is requested now. */
+/* Whether a form is known, was requested, or is requested now: else it is dropped. */
 static bool want(struct windowforms *wf, uint32_t uid, bool lacking,
 		 struct cpi_form_parts *parts, const uint8_t code[CPI_FORM_BYTES])
 {
@@ -267,7 +350,7 @@ static bool want(struct windowforms *wf, uint32_t uid, bool lacking,
 	slot = slot_of(wf, parts->key);
 	if (*slot)
 		return true;
-	if (wf->nr_wanted == MAX_WANTED)
+	if (wf->nr_wanted >= (lacking ? MAX_WANTED : MAX_WANTED / 2))
 		return false;
 	w = &wf->wanted[wf->nr_wanted++];
 	*w = (struct wanted){ { parts->key[0], parts->key[1] }, uid, lacking, { 0 } };
@@ -283,7 +366,12 @@ void windowforms_want(struct windowforms *wf, uint32_t uid,
 
 	wf->nr_lacking++;
 	if (split(code, &parts))
-		want(wf, uid, true, &parts, code);
+		wf->nr_dropped += !want(wf, uid, true, &parts, code);
+}
+
+bool windowforms_may_scan(struct windowforms *wf, uint32_t uid)
+{
+	return wf->nr_wanted < MAX_WANTED / 2 && may_have(wf, payer_of(wf, uid), 1);
 }
 
 size_t windowforms_scan(struct windowforms *wf, uint32_t uid, const uint8_t *code,
@@ -291,6 +379,8 @@ size_t windowforms_scan(struct windowforms *wf, uint32_t uid, const uint8_t *cod
 {
 	struct cpi_form_parts parts;
 
+	if (!windowforms_may_scan(wf, uid))
+		return offset;
 	while (offset < end) {
 		if (!split(code + offset, &parts))
 			offset++;
@@ -368,7 +458,7 @@ static bool enter(struct windowforms *wf, const struct wanted *w, const uint64_t
 		form.cell = take_cells(wf, nr);
 	if (!to || !may || (nr && !form.cell)) {
 		if (w->lacking)
-			evict(wf, first, payer, !may);
+			evict(wf, first, payer, to ? nr : 0, !may);
 		wf->nr_no_room++;
 		return false;
 	}
@@ -437,6 +527,8 @@ void windowforms_status(const struct windowforms *wf, struct buf *out)
 		   (unsigned long long)wf->nr_evicted);
 	buf_printf(out, "window_forms_no_room %llu\n",
 		   (unsigned long long)wf->nr_no_room);
+	buf_printf(out, "window_forms_dropped %llu\n",
+		   (unsigned long long)wf->nr_dropped);
 	buf_printf(out, "window_forms_failed %llu\n",
 		   (unsigned long long)wf->nr_failed);
 }

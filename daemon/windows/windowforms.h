@@ -40,8 +40,10 @@ void windowforms_want(struct windowforms *wf, uint32_t uid,
 /*
  * The same of the instructions that begin from offset on and before end; the last one
  * may end CPI_CODE_MORE bytes behind. Returns where it stopped: before end only if too
- * many forms wait.
+ * many forms wait, or if the user has no room for more: then windowforms_may_scan() is
+ * false, too.
  */
+bool windowforms_may_scan(struct windowforms *wf, uint32_t uid);
 size_t windowforms_scan(struct windowforms *wf, uint32_t uid, const uint8_t *code,
 			size_t offset, size_t end);
 

@@ -63,7 +63,8 @@
 #define MAX_AHEAD   32   /* places that a page leads to */
 #define SPARE_SHARE 8    /* of all room, kept free of pages made ahead */
 #define MAX_READY   64
-#define MAX_SCANNED 128 /* pages, between two windowpages_take_room() */
+#define SCAN_NS     (5 * NSEC_PER_MSEC) /* between two windowpages_take_room() */
+#define MAX_UNREAD  8 /* failures to read a unit's code, until a page is left out */
 #define PASS_NS \
 	(1800 * NSEC_PER_SEC) /* a line counts as used for this long, or twice */
 #define FORGET_NS (600 * NSEC_PER_SEC) /* between two times that all is forgotten */
@@ -133,7 +134,7 @@ struct windowpages {
 	uint64_t passed_ns; /* when passed began anew */
 	uint32_t wanted[MAX_WANTED];
 	uint32_t nr_wanted;
-	uint32_t scan_left; /* pages */
+	int64_t scan_ns; /* that are left for scans */
 	struct question asked[TRANSLATE_CHILD_MAX_ASKED];
 	uint32_t nr_asked;
 	struct answer ready[MAX_READY];
@@ -480,7 +481,7 @@ int windowpages_take_room(struct windowpages *wp)
 {
 	int err = 0;
 
-	wp->scan_left = MAX_SCANNED;
+	wp->scan_ns = SCAN_NS;
 	age_passed(wp);
 	if (is_short_of_room(wp)) {
 		if (!slim(wp))
@@ -715,43 +716,56 @@ static size_t read_code(const struct windowpages *wp, uint32_t entry, void *to,
 
 /*
  * The forms of the code of a unit that were not looked at yet: windows that lack one
- * will lack others.
+ * will lack others. What cannot be read now, because somebody is busy, may be later.
  */
 static void scan_unit(struct windowpages *wp, struct unit *u, uint32_t uid)
 {
 	const uint64_t size = (uint64_t)u->nr_pages * CPI_CODE_PAGE;
 	uint8_t code[CPI_CODE_PAGE + CPI_FORM_BYTES] = { 0 };
 
-	while (wp->scan_left && u->scanned < size) {
+	while (wp->scan_ns > 0 && u->scanned < size) {
+		const uint64_t begun_ns = time_mono_ns();
 		const size_t got =
 			codecache_read(wp->cfg.codecache, u->image,
 				       u->offset + u->scanned, code, sizeof(code));
 		const size_t end = got < CPI_CODE_PAGE ? got : CPI_CODE_PAGE;
 		const size_t at = windowforms_scan(wp->cfg.forms, uid, code, 0, end);
 
-		wp->scan_left--;
+		wp->scan_ns -= (int64_t)(time_mono_ns() - begun_ns);
+		if (!got && ++u->nr_unread < MAX_UNREAD)
+			return;
 		u->scanned = got ? u->scanned + at : size;
 		if (at < end)
 			return;
 	}
 }
 
+/* Of a page, from an offset on. Whether there is nothing more to do. */
+static bool scan_page(struct windowpages *wp, uint32_t entry, uint32_t offset,
+		      uint32_t uid)
+{
+	const uint64_t begun_ns = time_mono_ns();
+	uint8_t code[CPI_CODE_PAGE + CPI_FORM_BYTES] = { 0 };
+	uint32_t order;
+	const size_t got = read_code(wp, entry, code, &order);
+	const size_t end = got < CPI_CODE_PAGE ? got : CPI_CODE_PAGE;
+	const size_t at = windowforms_scan(wp->cfg.forms, uid, code, offset, end);
+
+	wp->scan_ns -= (int64_t)(time_mono_ns() - begun_ns);
+	return !got || at >= end;
+}
+
 bool windowpages_scan(struct windowpages *wp, uint32_t entry, uint32_t offset,
 		      uint32_t uid)
 {
 	struct page *p = &wp->page[entry];
-	uint8_t code[CPI_CODE_PAGE + CPI_FORM_BYTES] = { 0 };
-	uint32_t order;
 
 	if (!wp->cfg.forms || is_private(wp, entry))
 		return false;
-	if (!p->scanned) {
-		const size_t got = read_code(wp, entry, code, &order);
-
-		windowforms_scan(wp->cfg.forms, uid, code, offset,
-				 got < CPI_CODE_PAGE ? got : CPI_CODE_PAGE);
-		p->scanned = true;
-	}
+	if (!windowforms_may_scan(wp->cfg.forms, uid))
+		return true;
+	if (!p->scanned && wp->scan_ns > 0)
+		p->scanned = scan_page(wp, entry, offset, uid);
 	scan_unit(wp, unit_of(wp, entry), uid);
 	return true;
 }
@@ -942,8 +956,10 @@ static uint32_t take_wanted(struct windowpages *wp)
 
 static void ask_for_wanted(struct windowpages *wp)
 {
-	while (wp->nr_wanted && windowpages_has_room(wp) &&
-	       wp->nr_asked < TRANSLATE_CHILD_MAX_ASKED &&
+	/* One request may be for forms. */
+	const uint32_t most = TRANSLATE_CHILD_MAX_ASKED - (wp->cfg.forms != NULL);
+
+	while (wp->nr_wanted && windowpages_has_room(wp) && wp->nr_asked < most &&
 	       wp->nr_asked + wp->nr_ready < MAX_READY) {
 		const uint32_t entry = take_wanted(wp);
 		const struct page *p = &wp->page[entry];

@@ -7,7 +7,8 @@
  *     So tables change, and memory is freed, only after all records of a round have
  *     been attributed.
  * I2  A window is attributed to an image only if the process map shows, at the time of
- *     the record, the same code at that address as was interpreted.
+ *     the record, that image at that address. Code of pages was then the image's; code
+ *     that forms interpreted may have been changed in place.
  * I3  Every sample of the windows' clock in user mode is counted: received = attributed
  *     windows + Σ losses. A sample that made no record is a loss.
  */
@@ -792,12 +793,12 @@ static bool learn_from(struct collector *ws, size_t number)
 						code + w->nr_code);
 	/* Pages are for code where windows begin: forms are slower. */
 	if (w->by_form[0] & 1 || (w->lacks_form && !w->nr))
-		return windowprocs_miss(ws->procs, r, w->start) || learnt;
+		learnt |= windowprocs_miss(ws->procs, r, w->start);
 	if (w->lacks_form)
 		return learnt;
-	return (r->window.end == CPI_WINDOW_NO_CODE ||
-		r->window.end == CPI_WINDOW_CHANGED) &&
-	       windowprocs_miss(ws->procs, r, r->window.next);
+	if (w->end == CPI_WINDOW_NO_CODE || w->end == CPI_WINDOW_CHANGED)
+		learnt |= windowprocs_miss(ws->procs, r, w->next);
+	return learnt;
 }
 
 /*
@@ -924,7 +925,9 @@ int windowsampler_run(struct collector *ws)
 	nr_asked = windowpages_run(ws->pages);
 	if (!nr_asked)
 		return -1;
-	return nr_asked < TRANSLATE_CHILD_MAX_ASKED ? ANSWER_MS : FULL_ANSWER_MS;
+	return nr_asked + (ws->forms != NULL) < TRANSLATE_CHILD_MAX_ASKED
+		       ? ANSWER_MS
+		       : FULL_ANSWER_MS;
 }
 
 /* ---- counts ---- */

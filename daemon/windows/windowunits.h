@@ -51,6 +51,7 @@ struct unit {
 	uint32_t first, nr_pages;
 	uint32_t nr_live;            /* pages that are translated */
 	uint64_t scanned;            /* bytes whose forms are known */
+	uint32_t nr_unread;          /* times that its code could not be read */
 	struct unit *next;           /* in the group that it is in, or of free ones */
 	struct unit_group *payer[2]; /* the process, and the user */
 };

@@ -10,13 +10,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "t/unit/unit.h"
 
 int __wrap_helper_start(const char *name, pid_t *pid, int *socket);
 
 static pid_t stand_in;
+static bool answers;
+static uint32_t nr_forms; /* in its answers */
 
-/* In place of cpi-translate: a process that answers nothing. */
+/* An answer without micro-ops. */
+static void answer(int socket)
+{
+	static struct cpi_translate_request q;
+	static struct cpi_translate_reply r;
+	const size_t size = nr_forms ? offsetof(struct cpi_translate_reply, forms.uop)
+				     : offsetof(struct cpi_translate_reply, page.uop);
+
+	if (recv(socket, &q, sizeof(q), 0) <= 0)
+		_exit(0);
+	r.magic = CPI_TRANSLATE_MAGIC;
+	r.cookie = q.cookie;
+	r.nr_forms = nr_forms;
+	if (send(socket, &r, size, 0) < 0)
+		_exit(1);
+}
+
+/* In place of cpi-translate: a process that answers nothing, or all in the same way. */
 int __wrap_helper_start(const char *name, pid_t *pid, int *socket)
 {
 	int pair[2];
@@ -28,6 +48,8 @@ int __wrap_helper_start(const char *name, pid_t *pid, int *socket)
 	ck_assert_int_ge(stand_in, 0);
 	if (stand_in == 0) {
 		close(pair[0]);
+		while (answers)
+			answer(pair[1]);
 		for (;;)
 			pause();
 	}
@@ -93,12 +115,44 @@ START_TEST(who_has_ended_wakes_nobody_any_more)
 }
 END_TEST
 
+/* What is asked for, and what is answered. */
+static const struct {
+	uint32_t asked, answered;
+	int err;
+} kinds[] = {
+	{ 0, 0, 0 },
+	{ 1, 1, 0 },
+	{ 0, 1, -CPI_ECORRUPT },
+	{ 1, 0, -CPI_ECORRUPT },
+};
+
+START_TEST(answer_is_of_the_kind_that_was_asked_for)
+{
+	struct cpi_translate_request q = { .size = 16, .nr_forms = kinds[_i].asked };
+	struct cpi_translate_reply *reply;
+	struct translate_child *t;
+	uint32_t cookie, of;
+	int err;
+
+	answers = true;
+	nr_forms = kinds[_i].answered;
+	ck_assert_int_eq(translate_child_open(-1, &t), 0);
+	ck_assert_int_eq(translate_child_ask(t, &q, &cookie), 0);
+	while (translate_child_take(t, &of, &err, &reply))
+		usleep(1000);
+	ck_assert_uint_eq(of, cookie);
+	ck_assert_int_eq(err, kinds[_i].err);
+	translate_child_close(t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("translate_child");
 	TCase *c = tcase_create("end");
 
 	tcase_add_loop_test(c, who_has_ended_wakes_nobody_any_more, 0, NR(ends));
+	tcase_add_loop_test(c, answer_is_of_the_kind_that_was_asked_for, 0, NR(kinds));
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -16,6 +16,7 @@
 
 #define NR_ENTRIES 64
 #define NR_CELLS   4096
+#define NR_FORMS   16
 #define PACKED     32 /* where the page is */
 #define PID        4711
 #define CODE       0x400000ULL
@@ -37,6 +38,9 @@ static struct {
 	uint32_t nr_code;
 	bool excluded, changes;
 	int changes_at, nr_barriers; /* the barrier with which a change ends; 0: none */
+	struct cpi_form form[NR_FORMS];
+	int reused_at,
+		nr_looks; /* the look at a form before which it becomes another */
 } t;
 
 static int put(const struct cpi_window_record *r)
@@ -62,6 +66,18 @@ static int read_code(void *to, uint32_t size, uint64_t address)
 	return 0;
 }
 
+/* An entry may be cleared and used anew between any two looks at it. */
+static struct cpi_form *form_at(uint32_t number)
+{
+	static const struct cpi_form other = { { 1, 2 }, 3, 4, 1, 0, 0 };
+
+	if (number >= NR_FORMS)
+		return NULL;
+	if (t.form[number].key[1] && ++t.nr_looks == t.reused_at)
+		t.form[number] = other;
+	return &t.form[number];
+}
+
 static void barrier(void);
 
 struct cpi_window_following;
@@ -80,6 +96,8 @@ static void run(const struct cpi_window_following *f);
 #define CPI_WINDOW_IS_EXCLUDED()                t.excluded
 #define CPI_WINDOW_RUN(ctx)                     run(ctx)
 #define CPI_WINDOW_PUT(cpu, r)                  put(r)
+#define CPI_WINDOW_FORM_AT(number)              form_at(number)
+#define CPI_WINDOW_NR_FORMS                     NR_FORMS
 #include "kmod/cpi_window_sample.h"
 
 static void run(const struct cpi_window_following *f)
@@ -493,6 +511,22 @@ START_TEST(any_tables_are_survived)
 }
 END_TEST
 
+START_TEST(form_whose_entry_is_another_meanwhile_is_not_taken)
+{
+	const uint64_t nop[2] = { 0x90, 0x81ULL << 56 };
+	struct cpi_form *form = &t.form[cpi_form_set(nop, NR_FORMS) + 2];
+	uint64_t found;
+
+	set_up();
+	memset(t.code, 0x90, sizeof(t.code));
+	*form = (struct cpi_form){ { nop[0], nop[1] }, PACKED, 2, 0, 0, 0 };
+	t.reused_at = _i;
+	found = cpi_window_find_form(&t.cpu, process(), CODE);
+	ck_assert_int_eq(t.nr_looks, _i == 1 ? 1 : 2);
+	ck_assert_uint_eq(found, _i ? CPI_WINDOW_NO_CODE : 2ULL << 32 | PACKED);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("window_sample");
@@ -508,6 +542,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, compat_code_is_not_followed);
 	tcase_add_loop_test(tc, code_is_found_where_it_is, 0, 200);
 	tcase_add_test(tc, any_tables_are_survived);
+	tcase_add_loop_test(tc, form_whose_entry_is_another_meanwhile_is_not_taken, 0,
+			    3);
 	suite_add_tcase(s, tc);
 	return s;
 }

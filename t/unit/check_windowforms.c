@@ -2,7 +2,7 @@
 /*
  * The table of forms: what is entered is found and filled, one user does not get all of
  * it, and what is evicted stays until the grace period is over. In place of
- * cpi-translate the test answers, with one micro-op for each form.
+ * cpi-translate the test answers, with the same number of micro-ops for each form.
  */
 #include "config.h"
 
@@ -26,6 +26,7 @@ static struct {
 	struct cpi_translate_reply reply;
 	struct windowforms *forms;
 	uint32_t cookie;
+	uint8_t nr_uops; /* of each form */
 	int nr_grace;
 } t;
 
@@ -55,6 +56,7 @@ static void set_up(void)
 	t.source.cell = t.cell;
 	t.source.nr_cells = NR_CELLS;
 	t.source.nr_form_cells = NR_FORMS;
+	t.nr_uops = 1;
 	t.forms = windowforms_new(&t.source, NULL);
 	ck_assert_ptr_nonnull(t.forms);
 }
@@ -82,13 +84,14 @@ static bool is_known(uint32_t i)
 	uint8_t code[CPI_FORM_BYTES];
 
 	make_code(i, code);
-	return windowforms_fill(t.forms, code, uop) == 1;
+	return windowforms_fill(t.forms, code, uop) > 0;
 }
 
 static void answer(void)
 {
 	memset(&t.reply, 0, sizeof(t.reply));
-	t.reply.nr_forms = t.reply.nr_uops = t.asked.nr_forms;
+	t.reply.nr_forms = t.asked.nr_forms;
+	t.reply.nr_uops = CPI_UOPS_PER_PAGE;
 	for (uint32_t i = 0; i < t.asked.nr_forms; i++) {
 		struct cpi_form_parts parts;
 		uint64_t word[2];
@@ -96,7 +99,7 @@ static void answer(void)
 		memcpy(word, t.asked.code + i * CPI_FORM_BYTES, sizeof(word));
 		ck_assert_uint_gt(cpi_form_split(&parts, word[0], word[1]), 0);
 		t.reply.forms.form[i] = (struct cpi_translate_form){
-			{ parts.key[0], parts.key[1] }, (uint16_t)i, 1, 0, 0
+			{ parts.key[0], parts.key[1] }, (uint16_t)i, t.nr_uops, 0, 0
 		};
 		t.reply.forms.uop[i] = (struct cpi_uop){
 			.op = CPI_UOP_MOV,
@@ -250,6 +253,144 @@ START_TEST(answer_that_is_of_another_form_is_not_entered)
 }
 END_TEST
 
+static void be_used(uint8_t used)
+{
+	for (uint32_t i = 0; i < NR_FORMS; i++)
+		t.form[i].used = used;
+}
+
+/* Windows use the forms of the third user only. */
+static void use_third(void)
+{
+	for (uint32_t i = 0; i < NR_FORMS; i++)
+		t.form[i].used = t.form[i].payer == 2;
+}
+
+/* All cells are in two users' forms of 2 or 6 micro-ops, then a third needs others. */
+START_TEST(cells_are_reused_for_forms_of_other_sizes)
+{
+	uint32_t nr = 0;
+
+	set_up();
+	t.nr_uops = (uint8_t)(_i % 2 ? 2 : 6);
+	for (uint32_t i = 0; i < 512; i++)
+		lack(1 + i % 2, i);
+	ck_assert_uint_ge(nr_known(0, 512) * t.nr_uops, NR_FORMS / 2);
+	t.nr_uops = (uint8_t)(2 + _i / 2);
+	for (int round = 0; round < 20 && nr < 12; round++) {
+		for (uint32_t i = 1024; i < 1036; i++) {
+			use_third();
+			if (!is_known(i))
+				lack(3, i);
+		}
+		nr = nr_known(1024, 1036);
+	}
+	ck_assert_uint_eq(nr, 12);
+	tear_down();
+}
+END_TEST
+
+static uint32_t set_of(uint32_t i)
+{
+	uint8_t code[CPI_FORM_BYTES];
+	struct cpi_form_parts parts;
+	uint64_t word[2];
+
+	make_code(i, code);
+	memcpy(word, code, sizeof(word));
+	ck_assert_uint_gt(cpi_form_split(&parts, word[0], word[1]), 0);
+	return cpi_form_set(parts.key, NR_FORMS);
+}
+
+START_TEST(set_that_one_user_crowds_has_room_for_another)
+{
+	const uint32_t set = set_of(0);
+
+	set_up();
+	for (uint32_t i = 1, nr = 0; nr < CPI_FORM_WAYS; i++) {
+		if (set_of(i) != set)
+			continue;
+		lack(1, i);
+		ck_assert(is_known(i));
+		nr++;
+	}
+	for (int round = 0; round < 3; round++) {
+		be_used(1);
+		lack(2, 0);
+	}
+	ck_assert(is_known(0));
+	tear_down();
+}
+END_TEST
+
+START_TEST(form_that_waits_for_room_evicts_one)
+{
+	const uint32_t set = set_of(0);
+	uint32_t nr_dying = 0;
+	uint8_t code[CPI_FORM_BYTES];
+
+	set_up();
+	for (uint32_t i = 1, nr = 0; nr < CPI_FORM_WAYS; i++) {
+		if (set_of(i) != set)
+			continue;
+		lack(nr++ % 4, i);
+	}
+	make_code(0, code);
+	for (int round = 0; round < 3; round++) {
+		windowforms_want(t.forms, 9, code);
+		ck_assert(windowforms_run(t.forms));
+		answer();
+	}
+	for (uint32_t i = set; i < set + CPI_FORM_WAYS; i++)
+		nr_dying += (t.form[i].how & CPI_FORM_DYING) != 0;
+	ck_assert_uint_eq(nr_dying, 1);
+	windowforms_take_room(t.forms);
+	windowforms_give_room(t.forms);
+	lack(9, 0);
+	ck_assert(is_known(0));
+	tear_down();
+}
+END_TEST
+
+/* Scans of one user: instructions of 12 bytes, each another form. */
+START_TEST(scans_leave_room_for_what_windows_lack)
+{
+	static uint8_t code[4096 * 12 + CPI_FORM_BYTES];
+	uint8_t lacking[CPI_FORM_BYTES];
+	size_t at;
+
+	set_up();
+	for (uint32_t i = 0; i < 4096; i++)
+		make_code(i, code + (size_t)i * 12);
+	at = windowforms_scan(t.forms, 1, code, 0, sizeof(code) - CPI_FORM_BYTES);
+	ck_assert_uint_gt(at, 0);
+	ck_assert_uint_lt(at, 4000 * 12);
+	ck_assert(!windowforms_may_scan(t.forms, 2));
+	make_code(4095, lacking);
+	windowforms_want(t.forms, 2, lacking);
+	ck_assert(windowforms_run(t.forms));
+	ck_assert_mem_eq(t.asked.code + (size_t)(t.asked.nr_forms - 1) * CPI_FORM_BYTES,
+			 lacking, CPI_FORM_BYTES);
+	tear_down();
+}
+END_TEST
+
+START_TEST(user_without_room_scans_nothing)
+{
+	uint8_t code[CPI_FORM_BYTES];
+
+	set_up();
+	for (uint32_t i = 0; windowforms_may_scan(t.forms, 1); i++)
+		lack(1, i);
+	make_code(4000, code);
+	ck_assert_uint_eq(windowforms_scan(t.forms, 1, code, 0, 12), 0);
+	ck_assert(!windowforms_run(t.forms));
+	ck_assert_uint_eq(windowforms_scan(t.forms, 2, code, 0, 12), 12);
+	ck_assert(windowforms_run(t.forms));
+	tear_down();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("windowforms");
@@ -261,6 +402,11 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, evicted_form_is_found_until_the_grace_period_is_over);
 	tcase_add_test(tc, scan_requests_each_form_of_the_code);
 	tcase_add_test(tc, answer_that_is_of_another_form_is_not_entered);
+	tcase_add_loop_test(tc, cells_are_reused_for_forms_of_other_sizes, 0, 8);
+	tcase_add_test(tc, set_that_one_user_crowds_has_room_for_another);
+	tcase_add_test(tc, form_that_waits_for_room_evicts_one);
+	tcase_add_test(tc, scans_leave_room_for_what_windows_lack);
+	tcase_add_test(tc, user_without_room_scans_nothing);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -538,9 +538,9 @@ t_unit_check_windowtally_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowtally_LDADD = $(COLLECT_LDADD)
 if WINDOWS
 check_PROGRAMS += t/unit/check_windowahead t/unit/check_windowforms \
-	t/unit/check_windowreplay t/unit/check_startweights
+	t/unit/check_windowpages t/unit/check_windowreplay t/unit/check_startweights
 QUICK_TESTS += t/unit/check_windowahead t/unit/check_windowforms \
-	t/unit/check_windowreplay t/unit/check_startweights
+	t/unit/check_windowpages t/unit/check_windowreplay t/unit/check_startweights
 endif
 t_unit_check_windowahead_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowahead_LDADD = $(COLLECT_LDADD)
@@ -549,6 +549,10 @@ t_unit_check_startweights_LDADD = $(COLLECT_LDADD)
 t_unit_check_windowforms_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowforms_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=translate_child_ask
 t_unit_check_windowforms_LDADD = $(COLLECT_LDADD)
+t_unit_check_windowpages_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_windowpages_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=translate_child_ask \
+	-Wl,--wrap=translate_child_take -Wl,--wrap=codecache_read
+t_unit_check_windowpages_LDADD = $(COLLECT_LDADD)
 t_unit_check_windowreplay_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowreplay_LDADD = $(COLLECT_LDADD)
 # Windows: translation, and the interpreter against the machine.
