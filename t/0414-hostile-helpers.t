@@ -22,7 +22,6 @@ cpi-capture fcntl EMFILE
 cpi-capture newfstatat EIO
 cpi-capture capset EPERM
 cpi-capture prctl EINVAL
-cpi-capture seccomp EINVAL
 cpi-capture write EIO
 cpi-capture write ENOSPC
 cpi-unwind recvmsg ENOMEM
