@@ -99,25 +99,36 @@ static bool try_all(struct forming *f, const uint8_t *code)
 	return good;
 }
 
-/* What a rule adds to disp in a trial. */
-static uint32_t added_disp(const struct trial *t, unsigned int fill, unsigned int how)
+/* What a trial's micro-op has in a field, without what a rule adds to it. */
+typedef uint32_t rest_fn(const struct trial *t, unsigned int at, unsigned int fill,
+			 unsigned int how);
+
+static uint32_t rest_of_disp(const struct trial *t, unsigned int at, unsigned int fill,
+			     unsigned int how)
 {
+	const uint32_t disp = (uint32_t)t->one.uop[at].disp;
+
 	if (fill == CPI_FORM_DISP)
-		return (uint32_t)((uint64_t)t->parts.disp << (how & CPI_FORM_SCALE));
-	return fill == CPI_FORM_IMM ? (uint32_t)t->parts.signed_imm : 0;
+		return disp -
+		       (uint32_t)((uint64_t)t->parts.disp << (how & CPI_FORM_SCALE));
+	return disp - (fill == CPI_FORM_IMM ? (uint32_t)t->parts.signed_imm : 0);
 }
 
-static uint32_t added_imm(const struct trial *t, unsigned int fill)
+static uint32_t rest_of_imm(const struct trial *t, unsigned int at, unsigned int fill,
+			    unsigned int how)
 {
+	const uint32_t imm = (uint32_t)t->one.uop[at].imm;
+
+	(void)how;
 	switch (fill) {
 	case CPI_FORM_SIGNED:
-		return (uint32_t)t->parts.signed_imm;
+		return imm - (uint32_t)t->parts.signed_imm;
 	case CPI_FORM_ZERO:
-		return (uint32_t)t->parts.imm;
+		return imm - (uint32_t)t->parts.imm;
 	case CPI_FORM_HIGH:
-		return (uint32_t)(t->parts.imm >> 32);
+		return imm - (uint32_t)(t->parts.imm >> 32);
 	default:
-		return 0;
+		return imm;
 	}
 }
 
@@ -128,45 +139,16 @@ static bool is_alike(const struct cpi_uop *a, const struct cpi_uop *b)
 	       a->src == b->src && a->address == b->address && a->flags == b->flags;
 }
 
-/* The rule that a micro-op's disp follows in all trials, or -1; *rest is the rest. */
-static int fit_disp(const struct forming *f, unsigned int at, unsigned int how,
-		    int32_t *rest)
+/* The first rule, up to last, by which *rest is the same in all trials, or -1. */
+static int find_rule(const struct forming *f, rest_fn *rest_of, unsigned int last,
+		     unsigned int at, unsigned int how, int32_t *rest)
 {
-	for (unsigned int fill = 0; fill <= CPI_FORM_IMM; fill++) {
-		unsigned int i;
-		uint32_t first = 0;
+	for (unsigned int fill = 0; fill <= last; fill++) {
+		const uint32_t first = rest_of(&f->trial[0], at, fill, how);
+		unsigned int i = 1;
 
-		for (i = 0; i < f->nr; i++) {
-			const struct trial *t = &f->trial[i];
-			const uint32_t left = (uint32_t)t->one.uop[at].disp -
-					      added_disp(t, fill, how);
-
-			first = i ? first : left;
-			if (left != first)
-				break;
-		}
-		*rest = (int32_t)first;
-		if (i == f->nr)
-			return (int)fill;
-	}
-	return -1;
-}
-
-static int fit_imm(const struct forming *f, unsigned int at, int32_t *rest)
-{
-	for (unsigned int fill = 0; fill <= CPI_FORM_HIGH; fill++) {
-		unsigned int i;
-		uint32_t first = 0;
-
-		for (i = 0; i < f->nr; i++) {
-			const struct trial *t = &f->trial[i];
-			const uint32_t left =
-				(uint32_t)t->one.uop[at].imm - added_imm(t, fill);
-
-			first = i ? first : left;
-			if (left != first)
-				break;
-		}
+		while (i < f->nr && rest_of(&f->trial[i], at, fill, how) == first)
+			i++;
 		*rest = (int32_t)first;
 		if (i == f->nr)
 			return (int)fill;
@@ -184,8 +166,8 @@ static bool fit_uop(const struct forming *f, unsigned int at, unsigned int how,
 			return false;
 	}
 	*out = f->trial[0].one.uop[at];
-	disp = fit_disp(f, at, how, &out->disp);
-	imm = fit_imm(f, at, &out->imm);
+	disp = find_rule(f, rest_of_disp, CPI_FORM_IMM, at, how, &out->disp);
+	imm = find_rule(f, rest_of_imm, CPI_FORM_HIGH, at, how, &out->imm);
 	if (disp < 0 || imm < 0)
 		return false;
 	out->flags |= (uint16_t)((disp | imm << 2) << CPI_UOP_LENGTH_SHIFT);
