@@ -57,18 +57,10 @@ sqlite3 begin.db 'DELETE FROM epoch WHERE id > 1; DELETE FROM flush WHERE epoch 
 cpi epoch roll --db hour.db >/dev/null || bail 'roll failed'
 
 # A run of an hour: its first and last minute, and 70 epochs with a label between them.
-label="INSERT INTO epoch SELECT 100 + i, 1, CASE i WHEN 71 THEN '' ELSE 'load' END,
-	from_ns + i * 10000000000, from_ns + (i + 1) * 10000000000, 0, 10 FROM n, epoch WHERE id = 2;
-	INSERT INTO flush SELECT 1, 2 + i, 100 + i, from_ns + i * 10000000000, from_ns + (i + 1) * 10000000000,
-	duration_ns, received, stored, lost, 0 FROM n, flush WHERE run = 1 AND seq = 2"
-for table in tally:kind,stream,received,stored,not_delivered,enabled_ns,running_ns,throttled \
-	profile:image,stream,context,kind,total,counts comm:comm,image,stream,n; do
-	label="$label; INSERT INTO ${table%:*} SELECT 100 + i, ${table#*:} FROM n, ${table%:*} WHERE epoch = 2"
-done
 cp known.db label.db
-sqlite3 label.db "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 71)
-	SELECT i FROM n; UPDATE epoch SET label = 'load', to_ns = from_ns + 10000000000 WHERE id = 2;
-	UPDATE epoch SET label = '' WHERE id = 1; $label" || bail 'label.db'
+sqlite3 label.db "$(sql_more_epochs "CASE i WHEN 71 THEN '' ELSE 'load' END")
+	; UPDATE epoch SET label = 'load', to_ns = from_ns + 10000000000 WHERE id = 2;
+	UPDATE epoch SET label = '' WHERE id = 1" || bail 'label.db'
 cpi epoch roll --db label.db >/dev/null || bail 'roll failed'
 # An epoch with a profile that nobody can read, between two others.
 cp known.db damaged.db

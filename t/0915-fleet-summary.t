@@ -31,17 +31,9 @@ cp today.db damaged.db
 sqlite3 damaged.db "UPDATE run SET state = 1; UPDATE profile SET counts = x'ffffffffff' WHERE epoch = 2" || bail 'damaged.db'
 
 # An ended run with 73 epochs in an hour; and the same when it had 42 of them, which are a sum.
-many="INSERT INTO epoch SELECT 100 + i, 1, '', from_ns + i * 10000000000, from_ns + (i + 1) * 10000000000, 0, 10
-	FROM n, epoch WHERE id = 2;
-	INSERT INTO flush SELECT 1, 2 + i, 100 + i, from_ns + i * 10000000000, from_ns + (i + 1) * 10000000000,
-	duration_ns, received, stored, lost, 0 FROM n, flush WHERE run = 1 AND seq = 2"
-for table in tally:kind,stream,received,stored,not_delivered,enabled_ns,running_ns,throttled \
-	profile:image,stream,context,kind,total,counts comm:comm,image,stream,n; do
-	many="$many; INSERT INTO ${table%:*} SELECT 100 + i, ${table#*:} FROM n, ${table%:*} WHERE epoch = 2"
-done
 cp known.db whole.db
-sqlite3 whole.db "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 71)
-	SELECT i FROM n; UPDATE epoch SET to_ns = from_ns + 10000000000 WHERE id = 2; UPDATE run SET state = 1; $many" ||
+sqlite3 whole.db "$(sql_more_epochs "''")
+	; UPDATE epoch SET to_ns = from_ns + 10000000000 WHERE id = 2; UPDATE run SET state = 1" ||
 	bail 'whole.db'
 cp whole.db part.db
 for table in epoch:id flush:epoch tally:epoch profile:epoch comm:epoch; do

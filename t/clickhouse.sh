@@ -164,3 +164,21 @@ store_agrees()
 	is "$agrees_status $(cat fleet.out)" "${store_status:-0} $(cat machine.out)" "$agrees_name: cpi $*"
 	cmp -s machine.out fleet.out || note "$(cat machine.err fleet.err)"
 }
+
+# sql_more_epochs LABEL: SQL that adds 71 epochs of ten seconds, 101 to 171, with the samples
+# of epoch 2, which they follow. LABEL is an SQL expression of their number i.
+sql_more_epochs()
+{
+	echo "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL
+		SELECT i + 1 FROM n WHERE i < 71) SELECT i FROM n;
+		INSERT INTO epoch SELECT 100 + i, 1, $1, from_ns + i * 10000000000,
+		from_ns + (i + 1) * 10000000000, 0, 10 FROM n, epoch WHERE id = 2;
+		INSERT INTO flush SELECT 1, 2 + i, 100 + i, from_ns + i * 10000000000,
+		from_ns + (i + 1) * 10000000000, duration_ns, received, stored, lost, 0
+		FROM n, flush WHERE run = 1 AND seq = 2"
+	for table in tally:kind,stream,received,stored,not_delivered,enabled_ns,running_ns,throttled \
+		profile:image,stream,context,kind,total,counts comm:comm,image,stream,n; do
+		echo "; INSERT INTO ${table%:*} SELECT 100 + i, ${table#*:} FROM n, ${table%:*}
+			WHERE epoch = 2"
+	done
+}
