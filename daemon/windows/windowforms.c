@@ -10,7 +10,7 @@
  * then the entry is free. If there are no cells, the same is done with an entry of this
  * set or of one near it.
  *
- * Micro-ops are in cells behind those of pages: a pool with granules of one cell.
+ * Micro-ops are in cells behind those of pages, in a pool of their own.
  */
 #include "config.h"
 
@@ -54,7 +54,7 @@ struct windowforms {
 	uint32_t too_many;      /* no run has so many cells; 0: not known */
 	uint32_t dying[MAX_DYING], nr_dying; /* entries ... */
 	uint32_t nr_over;                    /* ... whose grace period is over */
-	uint32_t nr_live, nr_cells;
+	uint32_t nr_live;
 	uint64_t nr_lacking; /* windows that ended for want of one */
 	uint64_t nr_made, nr_none, nr_evicted, nr_no_room, nr_failed, nr_dropped;
 };
@@ -68,8 +68,7 @@ struct windowforms *windowforms_new(const struct windowsource *source,
 		return NULL;
 	wf->source = source;
 	wf->translator = translator;
-	if (windowpool_init(&wf->pool,
-			    (source->nr_form_cells + 1) * WINDOWPOOL_GRANULE)) {
+	if (windowpool_init(&wf->pool, source->nr_form_cells + 1, 1)) {
 		free(wf);
 		return NULL;
 	}
@@ -143,29 +142,25 @@ uint32_t windowforms_fill(const struct windowforms *wf,
 
 /* ---- room ---- */
 
-/*
- * A run of nr cells; 0: there is none. The pool's first granule, which it does not
- * give, is no cell.
- */
+/* A run of nr cells; 0: there is none. The pool's first one, which it does not give, is
+ * no cell of a form. */
 static uint32_t take_cells(struct windowforms *wf, uint32_t nr)
 {
 	uint32_t at;
 
 	if (wf->too_many && nr >= wf->too_many)
 		return 0;
-	at = windowpool_take(&wf->pool, nr * WINDOWPOOL_GRANULE);
+	at = windowpool_take(&wf->pool, nr);
 	if (!at) {
 		wf->too_many = nr;
 		return 0;
 	}
-	return wf->source->nr_cells + at / WINDOWPOOL_GRANULE - 1;
+	return wf->source->nr_cells + at - 1;
 }
 
 static void give_back_cells(struct windowforms *wf, uint32_t at, uint32_t nr)
 {
-	windowpool_give_back(&wf->pool,
-			     (at - wf->source->nr_cells + 1) * WINDOWPOOL_GRANULE,
-			     nr * WINDOWPOOL_GRANULE);
+	windowpool_give_back(&wf->pool, at - wf->source->nr_cells + 1, nr);
 	wf->too_many = 0;
 }
 
@@ -198,7 +193,6 @@ static void charge(struct windowforms *wf, const struct cpi_form *form, int sign
 	p->nr_forms += (uint32_t)sign;
 	p->nr_cells += (uint32_t)sign * form->nr;
 	wf->nr_live += (uint32_t)sign;
-	wf->nr_cells += (uint32_t)sign * form->nr;
 }
 
 /* Who needs room: a user. */
@@ -511,7 +505,7 @@ bool windowforms_answer(struct windowforms *wf, uint32_t cookie, int err,
 
 void windowforms_status(const struct windowforms *wf, struct buf *out)
 {
-	const uint64_t cells = wf->nr_cells;
+	const uint64_t cells = wf->pool.nr - 1 - wf->pool.nr_free;
 
 	buf_printf(out, "window_forms %u\n", wf->nr_live);
 	buf_printf(out, "window_forms_limit %u\n", wf->source->nr_forms);

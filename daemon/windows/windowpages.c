@@ -49,6 +49,7 @@
 #include "daemon/windows/windowpool.h"
 #include "daemon/windows/windowunits.h"
 
+#define GRANULE     16u  /* cells, so 256 bytes */
 #define MAX_WANTED  1024 /* pages that wait to be translated */
 #define EVICT_SHARE 32   /* of all room, at a time */
 #define SLIM_SHARE  8    /* likewise, that is made anew without lines of no use */
@@ -153,11 +154,11 @@ int windowpages_new(const struct windowpages_config *cfg, struct windowpages **o
 	wp->source = cfg->source;
 	windowunits_init(&wp->units, wp->source->cfg.nr_entries);
 	wp->page = calloc(wp->source->cfg.nr_entries, sizeof(*wp->page));
-	wp->max_pieces = wp->source->nr_cells / WINDOWPOOL_GRANULE;
+	wp->max_pieces = wp->source->nr_cells / GRANULE;
 	wp->piece = calloc(wp->max_pieces + 1, sizeof(*wp->piece));
 	wp->leads = windowleads_new();
 	if (!wp->page || !wp->piece || !wp->leads ||
-	    windowpool_init(&wp->pool, wp->source->nr_cells)) {
+	    windowpool_init(&wp->pool, wp->source->nr_cells, GRANULE)) {
 		windowpages_free(wp);
 		return -ENOMEM;
 	}
@@ -323,7 +324,8 @@ static void look_at_heat(struct windowpages *wp, uint32_t granules[256])
 			continue;
 		piece->heat = (uint8_t)(piece->heat / 2 + (e->used ? HEAT - 1 : 0));
 		e->used = 0;
-		granules[piece->heat] += windowpool_granules(piece->nr_cells);
+		granules[piece->heat] +=
+			windowpool_granules(&wp->pool, piece->nr_cells);
 	}
 }
 
@@ -400,7 +402,7 @@ static void evict(struct windowpages *wp)
 		sum += granules[++most];
 	for (uint32_t i = 1; i <= wp->nr_pieces && want; i++) {
 		const struct page_code *piece = &wp->piece[i];
-		const uint32_t size = windowpool_granules(piece->nr_cells);
+		const uint32_t size = windowpool_granules(&wp->pool, piece->nr_cells);
 
 		if (!is_live(piece) || wp->page[piece->entry].live != i ||
 		    piece->heat > most)
@@ -440,7 +442,7 @@ static bool slim(struct windowpages *wp)
 
 		if (!is_fat(wp, i, now_s))
 			continue;
-		sum += windowpool_granules(piece->nr_cells);
+		sum += windowpool_granules(&wp->pool, piece->nr_cells);
 		piece->fat = false;
 		save(wp, p);
 		if (!p->saved)
@@ -1107,7 +1109,7 @@ void windowpages_mark_images(const struct windowpages *wp)
 
 void windowpages_status(const struct windowpages *wp, struct buf *out)
 {
-	const uint64_t granule = WINDOWPOOL_GRANULE * sizeof(union cpi_code_cell);
+	const uint64_t granule = GRANULE * sizeof(union cpi_code_cell);
 
 	buf_printf(out, "window_pages %u\n", wp->nr_live);
 	buf_printf(out, "window_code_bytes %llu\n",

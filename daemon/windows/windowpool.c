@@ -15,15 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t windowpool_granules(uint32_t nr_cells)
+uint32_t windowpool_granules(const struct windowpool *p, uint32_t nr_cells)
 {
-	return (nr_cells + WINDOWPOOL_GRANULE - 1) / WINDOWPOOL_GRANULE;
+	return (nr_cells + p->granule - 1) / p->granule;
 }
 
-int windowpool_init(struct windowpool *p, uint32_t nr_cells)
+int windowpool_init(struct windowpool *p, uint32_t nr_cells, uint32_t granule)
 {
 	memset(p, 0, sizeof(*p));
-	p->nr = nr_cells / WINDOWPOOL_GRANULE;
+	p->granule = granule;
+	p->nr = nr_cells / granule;
 	p->taken = calloc(p->nr / 64 + 1, sizeof(*p->taken));
 	if (!p->taken)
 		return -ENOMEM;
@@ -78,7 +79,7 @@ static uint32_t find_run(const struct windowpool *p, uint32_t from, uint32_t to,
 
 uint32_t windowpool_take(struct windowpool *p, uint32_t nr_cells)
 {
-	const uint32_t nr = windowpool_granules(nr_cells);
+	const uint32_t nr = windowpool_granules(p, nr_cells);
 	uint32_t at = 0;
 
 	while (p->lowest < p->nr / 64 && p->taken[p->lowest] == UINT64_MAX)
@@ -90,13 +91,13 @@ uint32_t windowpool_take(struct windowpool *p, uint32_t nr_cells)
 	for (uint32_t i = at; i < at + nr; i++)
 		p->taken[i / 64] |= 1ULL << i % 64;
 	p->nr_free -= nr;
-	return at * WINDOWPOOL_GRANULE;
+	return at * p->granule;
 }
 
 void windowpool_give_back(struct windowpool *p, uint32_t first, uint32_t nr_cells)
 {
-	const uint32_t at = first / WINDOWPOOL_GRANULE;
-	const uint32_t nr = windowpool_granules(nr_cells);
+	const uint32_t at = first / p->granule;
+	const uint32_t nr = windowpool_granules(p, nr_cells);
 
 	for (uint32_t i = at; i < at + nr; i++)
 		p->taken[i / 64] &= ~(1ULL << i % 64);

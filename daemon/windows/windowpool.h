@@ -2,25 +2,24 @@
 /*
  * windowpool.h - which cells of the shared memory are taken
  *
- * Packed pages (analysis/windows/codepack.h) differ in size. Memory is allocated in
- * granules of 256 bytes; each page gets one contiguous run. The first granule is never
- * allocated, because cell 0 stands for no page.
+ * Packed pages (analysis/windows/codepack.h) and forms differ in size. Memory is
+ * allocated in granules; each gets one contiguous run. The first granule is never
+ * allocated, because cell 0 stands for none.
  */
 #ifndef CPI_DAEMON_WINDOWPOOL_H
 #define CPI_DAEMON_WINDOWPOOL_H
 
 #include <stdint.h>
 
-#define WINDOWPOOL_GRANULE 16u /* cells */
-
 struct windowpool {
 	uint64_t *taken; /* a bit per granule */
 	uint32_t nr, nr_free;
-	uint32_t lowest; /* no word of taken before this one has a free granule */
+	uint32_t lowest;  /* no word of taken before this one has a free granule */
+	uint32_t granule; /* cells */
 };
 
-/* 0 or -ENOMEM. */
-int windowpool_init(struct windowpool *p, uint32_t nr_cells);
+/* granule: in cells. 0 or -ENOMEM. */
+int windowpool_init(struct windowpool *p, uint32_t nr_cells, uint32_t granule);
 void windowpool_fini(struct windowpool *p);
 
 /*
@@ -34,6 +33,6 @@ void windowpool_give_back(struct windowpool *p, uint32_t first, uint32_t nr_cell
 void windowpool_clear(struct windowpool *p);
 
 /* Granules that nr_cells cells take. */
-uint32_t windowpool_granules(uint32_t nr_cells);
+uint32_t windowpool_granules(const struct windowpool *p, uint32_t nr_cells);
 
 #endif
