@@ -37,7 +37,7 @@
 #endif
 
 #define CPI_KMOD_DEVICE  "/dev/cpi"
-#define CPI_KMOD_VERSION 3
+#define CPI_KMOD_VERSION 4
 
 /*
  * One event, as perf_event_attr names it: a hardware event of any PMU, or

@@ -384,14 +384,15 @@ static inline int cpi_uop_is_data(const struct cpi_uop *u)
 {
 	const unsigned int reads = u->flags & (CPI_UOP_LEFT_MEM | CPI_UOP_SRC_MEM);
 	const unsigned int regs = u->address & 0xfffu;
+	const unsigned int stack = CPI_REG_SP | CPI_REG_ZERO << 6;
 
 	if (!reads && !(u->flags & CPI_UOP_STORE))
 		return (u->op == CPI_UOP_MOV || u->op == CPI_UOP_NOP) &&
-		       regs != (CPI_REG_ZERO | CPI_REG_ZERO << 6);
+		       regs != stack && regs != (CPI_REG_ZERO | CPI_REG_ZERO << 6);
 	if (!reads &&
 	    (u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI || u->op == CPI_UOP_PUSH))
 		return 0;
-	return regs != (CPI_REG_SP | CPI_REG_ZERO << 6);
+	return regs != stack;
 }
 
 static inline unsigned int cpi_uop_length(const struct cpi_uop *u)

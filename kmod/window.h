@@ -300,6 +300,15 @@ CPI_WINDOW_INLINE uint32_t cpi_window_operands(struct cpi_window_state *s,
 	return 0;
 }
 
+/* Whether a mask lets a micro-op touch its memory; 0 also if the mask is not known. */
+CPI_WINDOW_INLINE int cpi_window_may_touch(const struct cpi_window_state *s,
+					   const struct cpi_uop *u)
+{
+	if (u->op != CPI_UOP_VSELECT && u->op != CPI_UOP_VSTORE)
+		return 1;
+	return !s->unknown[u->src] && s->reg[u->src] >> (u->imm & 63) & 0xff;
+}
+
 /* Adds a word of data, if the instruction's first access is this micro-op's. */
 CPI_WINDOW_INLINE void cpi_window_note_data(struct cpi_window_state *s,
 					    const struct cpi_uop *u,
@@ -314,8 +323,9 @@ CPI_WINDOW_INLINE void cpi_window_note_data(struct cpi_window_state *s,
 	CPI_WINDOW_HIDE(at);
 	if (at >= CPI_WINDOW_DATA || at < 2u * s->window.nr_targets)
 		return;
-	s->window.data[at] =
-		o->unknown_address ? CPI_WINDOW_NO_DATA : (uint32_t)o->address;
+	s->window.data[at] = o->unknown_address || !cpi_window_may_touch(s, u)
+				     ? CPI_WINDOW_NO_DATA
+				     : (uint32_t)o->address;
 	s->window.nr_data = (uint8_t)(nr + 1);
 }
 

@@ -155,16 +155,30 @@ static const ZydisDecodedOperand *read_operand(const struct x86 *x)
 	return NULL;
 }
 
+/* Whether a mask, which nobody follows, decides what is read. */
+static bool is_masked(const struct x86 *x)
+{
+	switch (x->in->mnemonic) {
+	case ZYDIS_MNEMONIC_VMASKMOVPS:
+	case ZYDIS_MNEMONIC_VMASKMOVPD:
+	case ZYDIS_MNEMONIC_VPMASKMOVD:
+	case ZYDIS_MNEMONIC_VPMASKMOVQ:
+		return true;
+	default:
+		return x->mask;
+	}
+}
+
 /*
  * The first micro-op also tells the address that is read (cpi_uop_is_data()). A load
- * would only cost time.
+ * would only cost time. What a mask may keep from being read is not told.
  */
 static void tell_address(struct x86 *x)
 {
 	const ZydisDecodedOperand *o = read_operand(x);
 	struct cpi_uop *u = &x->out->uop[0], with;
 
-	if (!o || u->flags & CPI_UOP_STORE || x->failed)
+	if (!o || u->flags & CPI_UOP_STORE || x->failed || is_masked(x))
 		return;
 	if (u->op == CPI_UOP_UNFLAG)
 		u = x86_add(x, CPI_UOP_NOP, 3);

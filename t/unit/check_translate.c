@@ -372,7 +372,48 @@ static const struct {
 	  1,
 	  { { 0x5000, 0x5004 } } },
 	{ { .start = 0x5000, .nr = 0, .end = CPI_WINDOW_NO_CODE }, 0, 0, { { 0, 0 } } },
+	/* no more steps: the jump was executed, but nothing behind it was reached */
+	{ { .start = 0x5000,
+	    .last = 0x5000,
+	    .nr = 1,
+	    .nr_jumps = 1,
+	    .taken = { 1 },
+	    .end = CPI_WINDOW_STEPS },
+	  0,
+	  0,
+	  { { 0, 0 } } },
+	{ { .start = 0x5000,
+	    .last = 0x5004,
+	    .nr = 2,
+	    .nr_jumps = 1,
+	    .taken = { 1 },
+	    .nr_targets = 1,
+	    .target = { 0x5006 },
+	    .end = CPI_WINDOW_STEPS },
+	  0,
+	  1,
+	  { { 0x5000, 0x5004 } } },
 	/* records that say other things than the code */
+	{ { .start = 0x5000,
+	    .last = 0x5000,
+	    .nr = 1,
+	    .nr_jumps = 1,
+	    .taken = { 1 },
+	    .end = CPI_WINDOW_FAULT },
+	  -EBADMSG,
+	  0,
+	  { { 0, 0 } } },
+	{ { .start = 0x5000,
+	    .last = 0x5004,
+	    .nr = 2,
+	    .nr_jumps = 2,
+	    .taken = { 1 },
+	    .nr_targets = 1,
+	    .target = { 0x5006 },
+	    .end = CPI_WINDOW_STEPS },
+	  -EBADMSG,
+	  0,
+	  { { 0, 0 } } },
 	{ { .start = 0x5001, .nr = 1, .end = CPI_WINDOW_FAULT },
 	  -ENOENT,
 	  0,
@@ -486,9 +527,20 @@ static const struct {
 	{ "\xf2\x0f\x58\x07", 4, 1, 3, false, false }, /* addsd xmm0, [rdi] */
 	{ "\xc5\xfc\x58\x07", 4, 1, 5, false, false }, /* vaddps ymm0, ymm0, [rdi] */
 	{ "\xdd\x07", 2, 1, 3, false, false },         /* fld qword [rdi] */
-	{ "\xa5", 1, 1, 2, false, false },             /* movsd */
-	{ "\xf3\xa4", 2, 0, 0, false, false },         /* rep movsb */
-	{ "\xf0\x0f\xc1\x07", 4, 1, 2, false, true },  /* lock xadd [rdi], eax */
+	{ "\xf2\x48\x0f\x2a\x0c\x24", 6, 0, 0, false,
+	  false }, /* cvtsi2sd xmm1, [rsp] */
+	{ "\xf2\x0f\x58\x44\x24\x08", 6, 0, 0, false,
+	  false }, /* addsd xmm0, [rsp + 8] */
+	{ "\xf2\x0f\x58\x44\x04\x08", 6, 1, 3, false,
+	  false },                                     /* addsd xmm0, [rsp + rax + 8] */
+	{ "\xdd\x44\x24\x08", 4, 0, 0, false, false }, /* fld qword [rsp + 8] */
+	{ "\x62\xf1\x7c\x49\x58\x07", 6, 0, 0, false,
+	  false }, /* vaddps zmm0{k1}, zmm0, [rdi]: none if k1 is 0 */
+	{ "\xc4\xe2\x7d\x2c\x07", 5, 0, 0, false,
+	  false },                         /* vmaskmovps ymm0, ymm0, [rdi]: likewise */
+	{ "\xa5", 1, 1, 2, false, false }, /* movsd */
+	{ "\xf3\xa4", 2, 0, 0, false, false },        /* rep movsb */
+	{ "\xf0\x0f\xc1\x07", 4, 1, 2, false, true }, /* lock xadd [rdi], eax */
 };
 
 START_TEST(a_walk_tells_which_data_an_instruction_touches)

@@ -404,6 +404,44 @@ START_TEST(what_a_window_knows_is_what_the_machine_gets)
 }
 END_TEST
 
+/* The moves of bytes that mask k1 chooses, and that mask. */
+static const struct {
+	const char *bytes;
+	uint64_t mask;
+	bool unknown, told;
+} masked[] = {
+	{ "\x62\xf1\x7f\xa9\x6f\x07", 1, false,
+	  true }, /* vmovdqu8 ymm0{k1}{z}, [rdi] */
+	{ "\x62\xf1\x7f\xa9\x6f\x07", 0, false, false },
+	{ "\x62\xf1\x7f\xa9\x6f\x07", 1, true, false },
+	{ "\x62\xf1\x7f\x29\x7f\x07", 1, false, true }, /* vmovdqu8 [rdi]{k1}, ymm0 */
+	{ "\x62\xf1\x7f\x29\x7f\x07", 0, false, false },
+	{ "\x62\xf1\x7f\x29\x7f\x07", 1, true, false },
+};
+
+START_TEST(address_of_nothing_is_not_told)
+{
+	struct subject *t = subject_new();
+	const uint64_t address = (uint64_t)(uintptr_t)t->n.memory + MIDDLE;
+	const uint16_t wanted = AT;
+	int steps = 64;
+
+	memcpy(t->n.code + AT, masked[_i].bytes, 6);
+	memset(t->n.code + AT + 6, 0x90, 16);
+	translator_page(t->translator, t->n.code, NATIVE_CODE, &wanted, 1, &t->page);
+	cpi_window_begin(&t->w, 1, 100);
+	t->w.reg[7] = address; /* rdi */
+	t->w.reg[CPI_REG_K + 1] = masked[_i].mask;
+	t->w.unknown[CPI_REG_K + 1] = masked[_i].unknown ? 0xff : 0;
+	ck_assert(!cpi_window_start(&t->w, t, (uint64_t)(uintptr_t)t->n.code + AT));
+	while (steps-- && !cpi_window_step(&t->w, t)) {}
+	ck_assert_uint_eq(t->w.window.nr_data, 1);
+	ck_assert_uint_eq(t->w.window.data[CPI_WINDOW_DATA - 1],
+			  masked[_i].told ? (uint32_t)address : CPI_WINDOW_NO_DATA);
+	subject_free(t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("window");
@@ -411,6 +449,8 @@ static Suite *make_suite(void)
 
 	tcase_set_timeout(c, 0);
 	tcase_add_test(c, what_a_window_knows_is_what_the_machine_gets);
+	tcase_add_loop_test(c, address_of_nothing_is_not_told, 0,
+			    sizeof(masked) / sizeof(*masked));
 	suite_add_tcase(suite, c);
 	return suite;
 }
