@@ -126,32 +126,41 @@ build_in_root()
 }
 
 # previous_build: sets $previous, a folder with the packages of the newest version whose
-# database has an older format than that of these sources. If it cannot be built, these are
-# the same packages with a lower version.
+# database has an older format than that of these sources. Its file why says what it has
+# instead: the same packages with a lower version, if this is an archive without history, or
+# packages for another release or machine.
 previous_build()
 {
 	added=$(git -C "$srcdir" log -1 --diff-filter=A --format=%H -- 'db/core/schema_[0-9]*.sql' 2>git.err) &&
 		commit=$(git -C "$srcdir" rev-parse -q --verify "$added^") || commit=
-	previous=$cache/previous-$suite-$machine-$(echo "$commit" | cut -c 1-12)
-	if is_native && [ -n "$commit" ] && [ ! -d "$previous" ]; then
-		rm -rf "$cache/previous-$suite-$machine"-*
-		note "building the packages of $commit"
-		mkdir -p older "$previous.new"
-		previous_sources older && (cd older/cpi && env -u MAKEFLAGS -u MAKELEVEL \
-			DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" \
-			dpkg-buildpackage -b -us -uc) >previous.log 2>&1 &&
-			mv older/*.deb "$previous.new" && mv "$previous.new" "$previous"
-		rm -rf older
+	if [ -z "$commit" ]; then
+		previous_repack 'this is an archive without history'
+		return
 	fi
-	[ -d "$previous" ] || previous_repack
+	if ! is_native; then
+		previous_repack 'packages of the version before are built for this machine only'
+		return
+	fi
+	previous=$cache/previous-$suite-$machine-$(echo "$commit" | cut -c 1-12)
+	[ ! -d "$previous" ] || return 0
+	rm -rf "$cache/previous-$suite-$machine"-*
+	note "building the packages of $commit"
+	mkdir -p older "$previous.new"
+	previous_sources older && (cd older/cpi && env -u MAKEFLAGS -u MAKELEVEL \
+		DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" \
+		dpkg-buildpackage -b -us -uc) >previous.log 2>&1 ||
+		bail "the packages of $commit do not build: $(tail -n 5 previous.log)"
+	mv older/*.deb "$previous.new" && mv "$previous.new" "$previous"
+	rm -rf older
 }
 
-# previous_repack: $previous from $debs.
+# previous_repack WHY: $previous from $debs.
 previous_repack()
 {
-	note 'the previous version is this one, with a lower number'
+	note "the previous version is this one, with a lower number: $1"
 	previous=$tmp/previous
 	mkdir "$previous"
+	echo "$1" >"$previous/why"
 	for name in cpi cpid cpi-web; do
 		dpkg-deb -R "$(deb $name)" repacked
 		sed -i "s/^Version: .*/&~previous/; s/(= \([^)]*\))/(= \1~previous)/" repacked/DEBIAN/control
