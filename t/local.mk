@@ -51,7 +51,13 @@ SANITIZED_TESTS = $(DB_LONG_UNIT) t/0116-cli-record-process.t t/0120-lines-dwarf
 # These only compute: they neither sample nor judge times. With sanitizers they run when a
 # CPU has nothing else to do, beside live tests of the other build.
 IDLE_TESTS = t/fuzz/corpus.t $(UNIT) $(DB_UNIT) $(DB_LONG_UNIT) $(UNIT_ANALYSIS) $(UNIT_FREQ) $(UNIT_RUNS) \
-	$(RECORDS_UNIT) $(CFG_TESTS) $(LINES_TESTS) t/0120-lines-dwarf.t t/0300-isa-objdump.t
+	$(RECORDS_UNIT) $(CFG_TESTS) $(LINES_TESTS) t/0120-lines-dwarf.t t/0300-isa-objdump.t \
+	$(RUNS_TESTS) $(CALLS_TESTS) t/0104-cli-list.t t/0105-cli-epochs.t t/0109-cli-cfg.t \
+	t/0110-cli-calc.t t/0111-cli-sum.t t/0114-cli-move.t t/0117-cli-pairs.t \
+	t/0119-cli-over-time.t t/0125-import-perf.t \
+	t/0130-export-formats.t t/0134-export-compilers.t t/0137-outputs-clean.t \
+	t/0138-db-hostile.t t/0139-db-older.t t/0140-cli-names.t t/0144-cli-evidence.t \
+	t/0350-tip-traces.t t/0351-tip-records.t t/0352-tip-binary.t
 check_LIBRARIES =
 # Units that compute much themselves: with optimization the quick tests end earlier.
 BUSY_UNITS = t/unit/check_window_sample t/unit/check_compare

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Short processes: fork, exec and exit in quick succession, on two CPUs.
 # needs: module
+# long: arm64
 . /cpi/case.sh
 
 module_load

@@ -2,6 +2,7 @@
 # The daemon is killed amid its work: the device is free again, what was stored is
 # there once, and what was not is a gap.
 # needs: module
+# long: arm64
 . /cpi/case.sh
 
 sql()

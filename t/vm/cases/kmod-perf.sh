@@ -2,6 +2,7 @@
 # The module and perf see the same run of the same programs alike: the shares of
 # procedures differ by no more than those of two random samples do.
 # needs: module
+# long: arm64
 . /cpi/case.sh
 
 programs=/cpi/t/programs
