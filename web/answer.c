@@ -4,8 +4,8 @@
  *
  * A condition (If-None-Match) is looked at before a range, as RFC 9110 section 13.2.2
  * says. A range is always of the plain form, so the content is decompressed from its
- * beginning. The whole is sent as it lies in memory if the client takes gzip. Its ETag
- * ends in "-gz", since the two forms have different bytes.
+ * beginning. If the client takes gzip, the whole content is sent as it is in memory.
+ * Its ETag then ends in "-gz", since the two forms have different bytes.
  */
 #include "config.h"
 
@@ -59,7 +59,7 @@ static bool is_unchanged(struct MHD_Connection *mhd, const struct reply *reply)
 	       header_names_tag(header_of(mhd, "If-None-Match"), reply->content->tag);
 }
 
-/* Whether a range of what the client has a part of is asked for. */
+/* Whether the client asks for a range, of the content that If-Range names if any. */
 static bool wants_range(struct MHD_Connection *mhd, const struct reply *reply)
 {
 	const char *same = header_of(mhd, "If-Range");

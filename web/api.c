@@ -179,7 +179,7 @@ static bool is_on(const char *value)
 	return !*value || !strcmp(value, "1") || !strcmp(value, "true");
 }
 
-/* "text" instead of "txt": the nearest name is a help. */
+/* Suggests the nearest name: "text" for "txt". */
 static int unknown_option(const struct report *r, const char *name, struct buf *why)
 {
 	struct did_you_mean guess = did_you_mean_init(name);
@@ -336,7 +336,8 @@ static const char *value_of(const struct target *t, const char *name)
 }
 
 /*
- * A comparison looks at any earlier epochs, unless told which. With "arg" the order
+ * Whether a stamp of the request's epochs can be made. Not for a comparison without
+ * "history", which may use any earlier epochs; and not with "arg", where only the order
  * says which arguments are epochs.
  */
 static bool has_stamp(const char *report, const struct target *t)

@@ -61,7 +61,7 @@ static void drop(struct conns *cs, struct conn *c)
 	cs->nr_dropped++;
 }
 
-/* The one that has waited longest, of a peer or of all. */
+/* The connection that has waited longest, of a peer or of all peers. */
 static struct conn *find_slowest(struct conns *cs, const uint8_t *peer)
 {
 	for (struct conn *c = cs->first; c; c = c->after) {
@@ -80,7 +80,7 @@ static unsigned int count_of_peer(const struct conns *cs, const uint8_t *peer)
 	return n;
 }
 
-/* One of the peer's goes where that has too many, else one of all. */
+/* Closes a connection if this peer, or all peers together, have too many. */
 static void make_room(struct conns *cs, struct conn *c)
 {
 	struct conn *slowest = NULL;

@@ -57,7 +57,7 @@ bool header_host_is_ours(const char *host, unsigned int port,
 	return is_loopback(host, len) && (!port || given == port);
 }
 
-/* Whether "gzip;q=0.5" and the like is a wish; without q it is one. */
+/* Whether an encoding with these parameters is accepted; it is not if q is 0. */
 static bool is_wanted(const char *params, size_t len)
 {
 	const char *q = memmem(params, len, "q=", 2);

@@ -59,7 +59,7 @@ struct jobs {
 	struct loop *loop;
 	struct job *first; /* all jobs, in the order of arrival */
 	unsigned int nr_running, nr_queued;
-	unsigned int nr_cheap; /* of the running jobs; 0 or 1 beside max_running */
+	unsigned int nr_cheap; /* of nr_running; one of them may exceed max_running */
 	uint64_t nr_done, nr_failed, nr_cancelled, nr_refused;
 	/* Called with an answer that may be cached, before the waiters' functions. */
 	void (*finished)(struct jobs *jobs, const struct job_key *key,

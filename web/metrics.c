@@ -65,7 +65,8 @@ void metrics_put(const struct server *s, struct buf *out)
 	    s->nr_errors);
 	put(out, "connections", "gauge", "Open connections.", s->conns.nr);
 	put(out, "connections_dropped_total", "counter",
-	    "Connections that were slow, or too many.", s->conns.nr_dropped);
+	    "Connections closed because they were slow or too many.",
+	    s->conns.nr_dropped);
 	put(out, "reports_running", "gauge", "Reports that are being made.",
 	    s->jobs.nr_running);
 	put(out, "reports_queued", "gauge", "Reports that wait for their turn.",
@@ -73,7 +74,8 @@ void metrics_put(const struct server *s, struct buf *out)
 	put(out, "reports_total", "counter",
 	    "Reports that were made, without statuses.", s->jobs.nr_done);
 	put(out, "reports_failed_total", "counter",
-	    "Of these, that took too long or too much memory.", s->jobs.nr_failed);
+	    "Reports that took too long or too much memory, or crashed.",
+	    s->jobs.nr_failed);
 	put(out, "reports_cancelled_total", "counter",
 	    "Reports that were cancelled because no client waited for them.",
 	    s->jobs.nr_cancelled);
@@ -82,13 +84,13 @@ void metrics_put(const struct server *s, struct buf *out)
 	put(out, "logins_failed_total", "counter", "Passwords that were wrong.",
 	    s->logins.nr_failed);
 	put(out, "logins_refused_total", "counter",
-	    "Passwords that were not checked because too many were.",
+	    "Passwords that were not checked because too many others were.",
 	    s->logins.nr_refused);
 	put(out, "certificate_refused", "gauge",
 	    "1 if the certificate's files changed, but cannot be used.",
 	    s->refuses_files);
 	put(out, "cache_bytes", "gauge", "Memory of kept answers.", s->cache.bytes);
-	put(out, "cache_hits_total", "counter", "Questions that a kept answer was for.",
+	put(out, "cache_hits_total", "counter", "Questions answered from the cache.",
 	    s->cache.nr_hits);
 	put(out, "cache_misses_total", "counter", "Questions that needed a report.",
 	    s->cache.nr_misses);

@@ -123,7 +123,7 @@ const struct service_program *web_options_program(void)
 	return &program;
 }
 
-/* Passwords in plain text would be everybody's. */
+/* Without TLS, anyone on the network could read the passwords. */
 static int check_tls(const struct web_options *o)
 {
 	const struct tls_files *tls = &o->tls;

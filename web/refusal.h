@@ -2,9 +2,9 @@
 /*
  * refusal.h - tells 'cpi doctor' that a new certificate is not used
  *
- * The file "certificate-refused" is in the folder that the service manager made for
- * cpi-web as long as the former certificate stays in use. It contains the path of the
- * new one.
+ * As long as the former certificate stays in use, the folder that the service manager
+ * made for cpi-web has a file "certificate-refused". It contains the path of the new
+ * certificate.
  */
 #ifndef CPI_WEB_REFUSAL_H
 #define CPI_WEB_REFUSAL_H

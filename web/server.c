@@ -6,7 +6,7 @@
  * request whose report is being made is suspended. It cannot replace a certificate, so
  * new files start a second daemon on the same socket:
  *
- * 	files changed       now -> former (keeps its connections), a new one is now
+ * 	files changed       now -> former (keeps its connections), a new daemon -> now
  * 	former is empty     former is stopped; only then are files looked at again
  *
  * So there are at most two daemons for each socket.
@@ -150,7 +150,7 @@ static void end_former(struct server *s, struct server_listener *l)
 	l->former.daemon = NULL;
 }
 
-/* Ends those without connections. Whether there are others. */
+/* Ends former daemons without connections. Returns whether others are left. */
 static bool has_former(struct server *s)
 {
 	bool any = false;
@@ -171,8 +171,9 @@ static bool has_former(struct server *s)
 	return any;
 }
 
-/* A watch must not move, so it is registered anew. What is not watched waits for a
- * tick.
+/*
+ * A watch must not move, so it is registered anew. If that fails, the daemon's
+ * connections wait for the next tick.
  */
 static void watch_daemon(struct server_listener *l, struct server_daemon *d)
 {
@@ -180,7 +181,7 @@ static void watch_daemon(struct server_listener *l, struct server_daemon *d)
 		log_warn("web: port %u: its connections wait for others", l->port);
 }
 
-/* The connections that there are keep the former certificate. */
+/* Existing connections keep the former certificate. */
 static void replace_daemon(struct server_listener *l, const struct server_daemon *fresh)
 {
 	loop_remove(&l->server->loop, &l->now.watch);
@@ -357,7 +358,7 @@ void server_free(struct server *s)
 	free(s);
 }
 
-/* How long there is nothing to do without an event. */
+/* How long the loop may wait for an event. */
 static int timeout_ms(const struct server *s)
 {
 	MHD_UNSIGNED_LONG_LONG ms,

@@ -27,7 +27,10 @@
 
 #define MAX_ENV 12
 
-/* Variables that change what a report says; those of the paths to debug files do. */
+/*
+ * Variables that reports need. Those with paths to debug files are left out: they would
+ * change what a report says.
+ */
 static const char *const passed[] = { "PATH", "HOME", "TZ", "LANG", "LC_ALL" };
 
 #ifdef SANITIZERS /* a confined process cannot look for leaks at its end */
@@ -42,7 +45,7 @@ static void add_env(char **env, int *nr, const char *name, const char *value)
 		++*nr;
 }
 
-/* Leaks: the child executes or exits. */
+/* Never frees its memory: the child executes or exits. */
 static void make_env(const struct jobs_config *config, char **env)
 {
 	int nr = 0;

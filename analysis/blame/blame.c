@@ -62,8 +62,8 @@ const char *blame_text(enum blame_reason reason)
 /* An instruction's time as the schedule divides it, and the remaining time. */
 struct split {
 	double front_end, dependency, unit;
-	double expected; /* cycles, if nothing stalled */
-	double moved;    /* of its waits, which samples do not show at itself */
+	double expected; /* cycles without a dynamic stall */
+	double moved;    /* waits that its own samples do not show */
 	double excess;   /* beyond execution and these waits; may be below 0 */
 	bool stalls;     /* beyond sampling errors */
 	bool refilled; /* it may wait for a mispredicted jump; no waits are moved to it
@@ -71,8 +71,8 @@ struct split {
 };
 
 /*
- * The samples of a class's instructions that do not differ significantly from the
- * schedule alone, and the samples that the schedule expects of them.
+ * The samples of those instructions of a class that do not differ significantly from
+ * the schedule by themselves, and the samples that the schedule expects of them.
  */
 struct rest {
 	double samples, expected;
@@ -371,7 +371,7 @@ static void keep_causes(struct stall *s)
 /*
  * If the block ran more rarely than estimated, less of the time is execution and static
  * stalls, and what was too short for a stall was longer: the instruction had a longer
- * dynamic stall, or had one at all.
+ * dynamic stall, or had one although none is listed.
  */
 static int find_possible(struct finding *f, int b, int insn)
 {

@@ -78,8 +78,9 @@ struct blame_insn {
 	double sure; /* low end of its executions, over their estimate */
 	double more; /* high end, likewise */
 	/*
-	 * The part of execute and static stalls that is a dynamic stall if it ran as
-	 * rarely as that; nr is 0 if there is none, or no culprit. Not in stall.
+	 * The part of execute and static stalls that is a dynamic stall if the
+	 * instruction ran as rarely as the low end; nr is 0 if there is none, or no
+	 * culprit. It is not in the array stall.
 	 */
 	struct stall possible;
 	double gain;  /* unexplained gain: cycles by which best is too high */
@@ -141,7 +142,9 @@ struct blame_input {
 	int nr_evidence;
 	const struct blame_measure *measure;
 	int nr_measures;
-	/* By instruction: what windows saw of its addresses; NULL: too little. Or NULL.
+	/*
+	 * By instruction: what windows saw of its addresses, NULL if too little; or
+	 * NULL, if there are no such data.
 	 */
 	const struct data_insn *const *data;
 };

@@ -23,7 +23,7 @@ enum address_walk {
 	ADDRESS_LOADED,   /* anywhere, and the address itself is loaded */
 };
 
-#define ADDRESS_PAGE 4096 /* the smallest page of both machines */
+#define ADDRESS_PAGE 4096 /* the smallest page of both instruction sets */
 #define ADDRESS_LINE 64
 
 struct address {

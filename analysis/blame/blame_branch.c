@@ -63,9 +63,10 @@ static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misse
 }
 
 /*
- * Otherwise from the frequencies of its targets: it cannot have gone to a target more
- * often than the target ran. The frequencies of its own edges are evidence only if they
- * were measured separately.
+ * Of a conditional jump. What neither windows nor outcomes tell comes from the
+ * frequencies of its targets: the jump cannot have gone to a target more often than the
+ * target ran. The frequencies of its own edges are evidence only if they were measured
+ * separately.
  */
 static struct misses find_misses(const struct blame_scene *scene, int jump)
 {

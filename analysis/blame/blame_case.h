@@ -19,10 +19,10 @@
 #define BLAME_NO_LIMIT INFINITY
 
 /*
- * A stall is only located to a group of instructions that retire together: the samples
- * are at the first instruction of the group (landing.h), but any of them may have
- * waited. If an instruction was fetched late, or a store found its buffer full, it may
- * also be the first one after the group.
+ * It is only known in which group of instructions that retire together a stall was: the
+ * samples are at the first instruction of the group (landing.h), but any of them may
+ * have waited. An instruction that was fetched late, or a store that found its buffer
+ * full, may also be the first one after the group.
  */
 #define BLAME_MAX_GROUP 16
 #define BLAME_NEXT      0.6 /* weight of the first instruction after the group */
@@ -90,8 +90,9 @@ int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena
 		struct stall *out);
 
 /*
- * Adds a suspect. Evidence may lower most; a suspect that can explain almost nothing is
- * ruled out. If hardware records tell whether the cause occurred at insn, they decide.
+ * Adds a suspect. Evidence may lower `most`; a suspect that can explain almost nothing
+ * is ruled out. If hardware records tell whether the cause occurred at insn, they
+ * decide.
  */
 void blame_accuse(struct blame_case *c, enum blame_reason reason, int insn,
 		  double likelihood, double most);
@@ -113,10 +114,13 @@ bool blame_varies(struct blame_scene *scene, int insn);
 /* Returns how an instruction's address changes; the result is stored in scene. */
 struct address blame_address_of(struct blame_scene *scene, int insn);
 
-/* Returns the largest possible share of mispredictions of a jump; 0: not a jump. */
+/*
+ * Returns the largest possible share of mispredictions of a jump; 0 if the instruction
+ * is not a jump, or if its target is always the same.
+ */
 double blame_miss_share(const struct blame_scene *scene, int insn);
 
-/* Whether the target of a jump may be unpredictable. */
+/* Whether a jump may be mispredicted so often that it costs time. */
 bool blame_may_mispredict(const struct blame_scene *scene, int insn);
 
 /*

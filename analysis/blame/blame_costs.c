@@ -44,7 +44,7 @@
 #define STORE        600.0 /* a store, while the stores before it miss as well */
 #define LATE \
 	60.0 /* a line of code from the second cache or beyond, or a page's address */
-#define LONG      8 /* micro-ops, from which on an instruction is microcode */
+#define LONG      8 /* an instruction of so many micro-ops is microcode */
 #define FEW_LINES 3 /* a stride of so many lines is fetched ahead */
 
 /* As struct scale_costs, to be filled. */

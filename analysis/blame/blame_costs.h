@@ -16,7 +16,7 @@
 
 /*
  * requires: freq_estimate(), whose shape shows which paths are frequent. Does not use
- * the samples and the period of in. Everything lives in the arena. Returns 0 or
+ * in->samples and in->period_cycles. Everything lives in the arena. Returns 0 or
  * -ENOMEM.
  */
 int blame_costs_find(const struct blame_input *in, struct arena *arena,

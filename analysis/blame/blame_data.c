@@ -28,8 +28,8 @@
 #define FARTHER     0.8 /* factor for a load one instruction farther away */
 
 /*
- * What a load waits at most, beyond a hit, for a store before it that has written only
- * a part of its bytes: until the store has reached the cache.
+ * The most cycles that a load waits, beyond a hit, for a store before it that has
+ * written only a part of its bytes: until the store has reached the cache.
  */
 #define PARTIAL_CYCLES 40
 #define SOME_WAIT      0.01 /* share of the loads; fewer do not explain a stall */
@@ -105,10 +105,10 @@ static struct interval find_waits(const struct blame_case *c, int insn)
 }
 
 /*
- * If windows saw the addresses, computes from the cycles that the instruction is
- * expected to wait for caches, or for TLBs, how likely this is the cause, and the most
- * cycles that it costs. If each alone would take longer than the stall, the longer one
- * is likelier. Otherwise changes nothing. *most is a bound for misses alone at first.
+ * Changes nothing unless windows saw the addresses. Then the cycles that the
+ * instruction is expected to wait for caches, or for TLBs, show how likely these are
+ * the cause, and the most cycles that they cost. If each alone would take longer than
+ * the stall, the longer one is likelier. *most is a bound for misses alone at first.
  */
 static void expect_misses(const struct blame_case *c, int insn,
 			  enum accesses_granule granule, double *likelihood,

@@ -46,9 +46,9 @@ static bool has_call(const struct cfg *cfg, int b)
 }
 
 /*
- * Counts each line or page once, at the first in the order of those that are in it:
- * sum[k] is their number in the first k + 1 blocks. place: of each block in the order;
- * -1: it never runs. Blocks are sorted by address.
+ * Counts each line or page once, at that block in it which comes first in the order:
+ * sum[k] is the number of lines or pages in the first k + 1 blocks. place has the place
+ * of each block in the order; -1: the block never runs. Blocks are sorted by address.
  */
 static void count_granules(const struct cfg *cfg, const int *place, uint64_t granule,
 			   double *sum, int nr)

@@ -27,8 +27,8 @@ static double weigh(const struct stall *s, double most[BLAME_NR_REASONS])
 }
 
 /*
- * The factor of an instruction's static stalls at the high end of its executions, at
- * which they and its execution take at most its time.
+ * The factor by which an instruction's static stalls grow at the high end of its
+ * executions. It is limited: they and the execution take at most the whole time.
  */
 static double growth_of(const struct blame_insn *insn)
 {
@@ -40,8 +40,8 @@ static double growth_of(const struct blame_insn *insn)
 }
 
 /*
- * The range of a static stall has the executions that are certain and those that are
- * possible, because the schedule gives its length per execution.
+ * The schedule gives the length of a static stall per execution. So the ends of its
+ * range come from the executions that are certain and from those that are possible.
  */
 static void count_stall(struct blame_summary *sum, const struct blame_insn *insn,
 			const struct stall *s, double samples_per_cycle)

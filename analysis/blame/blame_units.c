@@ -93,7 +93,7 @@ static void accuse_circle(struct blame_case *c, const int *circle, int nr,
 
 /*
  * Follows the slowest operands of an instruction. Accuses each slow instruction, and
- * the whole chain if it is a circle.
+ * the whole chain if it is a cycle, carried by a loop.
  */
 static void accuse_chain(struct blame_case *c, int insn, double likely)
 {

@@ -213,8 +213,8 @@ static bool continues(const struct entry_run *run, const struct cpi_entry *e)
 }
 
 /*
- * Whether e belongs to the run after a look-up, for example because the next kernel
- * symbol is in the same image.
+ * Whether e, whose place was looked up because continues() was false, belongs to the
+ * run after all: for example, the next kernel symbol may be in the same image.
  */
 static bool continues_after_lookup(const struct entry_run *run,
 				   const struct cpi_entry *e, const struct place *place)
@@ -224,7 +224,10 @@ static bool continues_after_lookup(const struct entry_run *run,
 	       same_place(&run->place, place);
 }
 
-/* Keeps anonymous entries until their process names its code; counts others as lost. */
+/*
+ * Keeps anonymous entries until their process names its code. Counts the samples of all
+ * others by the reason why they have no image.
+ */
 static void wait_or_lose(struct attribution *a, const struct batch *b,
 			 const struct entry_run *r, const struct tally_run *run)
 {

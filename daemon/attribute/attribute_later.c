@@ -92,8 +92,8 @@ static struct later_batch *last_batch(struct later *l)
 }
 
 /*
- * Returns the last deferred batch if its interval is the one of b, else a new one.
- * NULL: no memory.
+ * Returns the last deferred batch if it has the interval of b and its kind of
+ * generations (by_exec_id), else a new one. NULL: no memory.
  */
 static struct later_batch *get_batch(struct later *l, const struct batch *b)
 {

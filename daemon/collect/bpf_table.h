@@ -82,10 +82,10 @@ bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu);
 int bpf_table_pairs(const struct bpf_table *t);
 
 /*
- * bpf_table_notices() returns the descriptor of the ring of notices; t owns it. A
- * program sends a notice when an overflow array is 3/4 full, and when a CPU's number of
- * samples outside of the idle task, which bpf_table_work() returns modulo 2^32, reaches
- * the number set by bpf_table_notify_at().
+ * bpf_table_notices() returns the descriptor of the ring of notices; t owns it.
+ * bpf_table_work() returns a CPU's number of samples outside of the idle task, modulo
+ * 2^32. A program sends a notice when an overflow array is 3/4 full, and when this
+ * number reaches the one set by bpf_table_notify_at().
  */
 int bpf_table_notices(const struct bpf_table *t);
 uint32_t bpf_table_work(const struct bpf_table *t, uint32_t cpu);

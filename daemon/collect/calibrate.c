@@ -71,7 +71,7 @@ static int compare_double(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A step counts as a gap if it is longer than five usual steps and a cache miss. */
+/* A step counts as a gap if it is longer than five usual steps plus a cache miss. */
 static struct steps measure_steps(void)
 {
 	uint64_t ns[99], last = time_mono_ns(), now, usual;

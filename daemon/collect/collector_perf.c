@@ -454,7 +454,7 @@ static void count_sample(struct collector *c, struct cpi_entry e,
 	}
 }
 
-/* If the sample is older than the batch's begin, the batch's interval is extended. */
+/* If the sample may be older than the batch's interval, extends the interval. */
 static void take_spe(void *ctx, const struct cpi_entry *e, const struct hw_record *hw,
 		     uint64_t since_ns)
 {

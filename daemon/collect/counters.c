@@ -4,10 +4,11 @@
  * periods
  *
  * Periods are randomised from user space with PERF_EVENT_IOC_PERIOD: every two hundred
- * samples, but at most ten times a second. (SOSP'97 section 4.1.1 draws one at each
- * interrupt; here that would take a system call per interrupt.) The ioctl restarts the
- * period, so each restart loses half a sample on average. Clock events make up for it:
- * their programmed rate is the wanted rate plus half the number of restarts per second.
+ * samples, but at most ten times a second, and for clocks at least once a second.
+ * (SOSP'97 section 4.1.1 draws one at each interrupt; here that would take a system
+ * call per interrupt.) The ioctl restarts the period, so each restart loses half a
+ * sample on average. Clock events make up for it: their programmed rate is the wanted
+ * rate plus half the number of restarts per second.
  * So count / mean period remains the expected number of samples. Rates, not periods,
  * are drawn, uniformly around the wanted rate. A draw of rate × (1 + d) is followed by
  * one of rate × (1 - d), so their mean is the wanted rate.
@@ -69,8 +70,9 @@ static bool is_clock(const struct event *e)
 }
 
 /*
- * The time in which the fastest clock takes RANDOMISE_MIN_SAMPLES. The rate of other
- * events varies, so for them it is RANDOMISE_MIN_NS.
+ * The time in which the fastest clock takes RANDOMISE_MIN_SAMPLES, but at least
+ * RANDOMISE_MIN_NS and at most RANDOMISE_MAX_NS. The rate of other events varies, so if
+ * there are any, it is RANDOMISE_MIN_NS.
  */
 uint64_t counters_random_ns(const struct counters *cs)
 {

@@ -61,9 +61,9 @@ uint64_t counters_random_ns(const struct counters *cs);
 
 /*
  * Each new period restarts the timer, and loses half a sample on average. So clock
- * events usually run a little faster than the wanted rate (counters.c). rarely: from
- * now on periods are drawn too rarely for this to matter. When this becomes true, the
- * periods of clock events are drawn once more.
+ * events usually run a little faster than the wanted rate (counters.c). If rarely is
+ * true, periods are drawn so rarely from now on that the loss does not matter. When
+ * rarely becomes true, the periods of clock events are drawn once more.
  */
 void counters_draw_rarely(struct counters *cs, bool rarely);
 

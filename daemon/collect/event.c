@@ -190,8 +190,8 @@ static bool take_branches(char *name)
 }
 
 /*
- * No file that all machines have contains CONFIG_HZ. But coarse clocks advance once per
- * tick, and the kernel reports the tick as their resolution.
+ * CONFIG_HZ is in no file that exists on all machines. But coarse clocks advance once
+ * per tick, and the kernel reports the tick as their resolution.
  */
 static uint64_t tick_period_ns(void)
 {

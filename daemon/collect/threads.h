@@ -25,8 +25,8 @@ struct threads {
 void threads_fini(struct threads *t); /* starts as { 0 } */
 
 /*
- * Notes that thread tid belongs to process tgid, at the latest since `when`. Returns 0
- * or -ENOMEM.
+ * Notes that thread tid has belonged to process tgid since `when`, or since an earlier
+ * time. Returns 0 or -ENOMEM.
  */
 int threads_note(struct threads *t, uint32_t tid, uint32_t tgid, uint64_t when);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tick.h - finds two things in the running kernel: the scheduler tick and the registers
- *          that it interrupted (for cpi.bpf.c), and a KVM guest's counter of stolen
- *          time (for cpi_pair.h)
+ * tick.h - finds things in the running kernel: the scheduler tick, and the registers of
+ *          the code that it interrupted (for cpi.bpf.c); a KVM guest's counter of
+ *          stolen time (for cpi_pair.h)
  */
 #ifndef CPI_DAEMON_TICK_H
 #define CPI_DAEMON_TICK_H
@@ -31,9 +31,9 @@ int tick_find(uint64_t (*address)(void *ctx, const char *name), void *ctx,
 	      struct tick *out);
 
 /*
- * Finds the distance in bytes from a CPU's run queue to the ns that the hypervisor says
- * it took from that CPU. Returns 0, or -EOPNOTSUPP if the kernel's BTF does not have
- * them: only KVM on x86-64 is known.
+ * Finds the distance in bytes from a CPU's run queue to its counter of stolen time: the
+ * ns that the hypervisor took from that CPU. Returns 0, or -EOPNOTSUPP if the kernel's
+ * BTF lacks either of the two: only KVM on x86-64 is known.
  */
 int tick_find_stolen(int32_t *from_queue);
 

@@ -2,8 +2,8 @@
 /*
  * cmd.c - finds a command, parses its options, runs it
  *
- * getopt_long does the parsing; its two tables are made from the record. A
- * long option's value is 256 and its row, so that letters never collide.
+ * getopt_long does the parsing; its two tables are made from the record. A long
+ * option's value is 256 plus the index of its row, so it never equals a letter.
  */
 #include "config.h"
 
@@ -197,7 +197,7 @@ static int set_option(struct cmd_context *ctx, const struct opt *o, const char *
 	return 0;
 }
 
-/* Explains getopt's '?': the option at argv[at] is unknown or ambiguous. */
+/* Explains getopt's '?' for the argument `given`: which option is wrong, and why. */
 static int bad_option(const struct cmd *cmd, const char *given)
 {
 	struct did_you_mean guess;
@@ -282,7 +282,7 @@ static bool is_negative_number(const char *arg)
 	return arg[0] == '-' && arg[1] && !arg[1 + strspn(arg + 1, "0123456789")];
 }
 
-/* Resets getopt for another argv, because a command may run another one. */
+/* Resets getopt for another argv, because a command may run another command. */
 static void begin_options(char **argv, const char *shorts, const struct option *longs)
 {
 	opterr = 0;
@@ -302,8 +302,8 @@ static int next_option(int argc, char **argv, const char *shorts,
 }
 
 /*
- * Applies what getopt has found. Returns 0, -1 if the command must not run, or a
- * status.
+ * Applies what getopt has found. Returns 0, -1 after the help was printed, or the exit
+ * status after an error.
  */
 static int take_option(struct cmd_context *ctx, int value, char **argv)
 {

@@ -52,7 +52,10 @@ struct opt {
 	size_t offset; /* in the struct of the command's options */
 };
 
-/* Rows for members of a type; OPT() is for a command's own struct options. */
+/*
+ * OPT_OF() makes the row of an option whose value is stored in a member of `type`; with
+ * OPT() that is the command's own struct options.
+ */
 #define OPT_OF(type, name, letter, arg, help, kind, field)           \
 	{                                                            \
 		name, letter, arg, help, kind, offsetof(type, field) \
@@ -114,7 +117,7 @@ struct cmd_context {
  */
 extern const struct cmd *const cmd_table[];
 
-/* A title in the help, above the command first; a NULL title ends the list. */
+/* A title in the help, above the command `first`; a NULL title ends the list. */
 struct cmd_group {
 	const char *title;
 	const struct cmd *first;

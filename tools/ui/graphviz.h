@@ -10,13 +10,15 @@
 #include "base/buf.h"
 
 /*
- * Writes the graph, in the form that dot -T calls that ("svg", "plain"), to the
- * descriptor out. Returns 0, -ENOENT if dot is not installed, -EIO if it failed, or
+ * Writes the graph to the descriptor out. form is an output format of dot -T, such as
+ * "svg" or "plain". Returns 0, -ENOENT if dot is not installed, -EIO if it failed, or
  * -errno.
  */
 int graphviz_run(const struct buf *dot, const char *form, int out);
 
-/* Where a node is in the picture, in parts of its width and height from the top left.
+/*
+ * Where a node is in the picture, from the top left. All four are fractions of the
+ * picture's width or height.
  */
 struct graphviz_box {
 	double x, y, width, height;

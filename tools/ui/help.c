@@ -157,7 +157,7 @@ static void print_completion_of(const struct cmd *cmd)
 	puts("\t\tesac\n\t\t;;");
 }
 
-/* Prints the function that adds names from the database of the command line. */
+/* Prints the function that adds names from the database; --db may name another one. */
 static void print_completion_of_stored(void)
 {
 	puts("# bash completion for cpi, made by 'cpi help --completion'\n"

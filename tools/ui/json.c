@@ -34,7 +34,7 @@ static bool is_outer(const struct json *j)
 	return !j->one_line && j->depth && j->depth <= OUTER_LEVELS;
 }
 
-/* Separates from the value before, and names the one that comes. */
+/* Writes the separator after the previous value, and the key of the next one. */
 static void begin_value(struct json *j, const char *key)
 {
 	if (j->more[j->depth])

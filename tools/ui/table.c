@@ -185,8 +185,9 @@ static bool in_data(const struct column *c)
 }
 
 /*
- * Whether a spreadsheet would take the text for a formula, also after leading quotes:
- * then removing one quote always gives the original text.
+ * Whether a spreadsheet would take the text, without its leading quotes, for a formula.
+ * Such a text gets one more quote, even if it begins with one. So removing one quote
+ * always gives the original text.
  */
 static bool is_formula(const char *s)
 {

@@ -60,14 +60,14 @@ void table_color(struct table *t, const char *color);
 void table_line(struct table *t, const char *color, const char *s);
 
 /*
- * Both affect only text. keys ends with NULL and must stay. table_put_last() moves
- * these columns behind the others. table_drop_first() lists columns that are left out,
- * in this order, on a terminal that is too narrow for the names.
+ * Both affect only text. keys ends with NULL, and must live as long as t.
+ * table_put_last() moves these columns behind the others. table_drop_first() sets the
+ * columns that are left out, in this order, if a terminal is too narrow for the names.
  */
 void table_put_last(struct table *t, const char *const *keys);
 void table_drop_first(struct table *t, const char *const *keys);
 
-/* Each returns 0, or -ENOMEM, also if a cell could not be appended before. */
+/* Each returns 0, or -ENOMEM: no memory now, or when a cell was appended. */
 int table_print_text(struct table *t, bool color, bool header);
 int table_print_csv(struct table *t, bool header);
 int table_print_json(struct table *t, struct json *j); /* as objects in an open array */

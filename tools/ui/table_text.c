@@ -80,7 +80,7 @@ static void measure(const struct table *t, size_t *width, bool header, struct bu
 	}
 }
 
-/* The width of a line if names are cut to most. */
+/* The width of a line if names are cut to `most` columns. */
 static size_t line_width(const struct table *t, const struct layout *l, size_t most)
 {
 	size_t sum = 0;

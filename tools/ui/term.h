@@ -14,8 +14,9 @@ unsigned int term_width(void);
 bool term_has_color(void);
 
 /*
- * While stdout is the pipe of a pager, the terminal before it counts as stdout's.
- * Programs that the pager runs read its width from $CPI_TERM_WIDTH.
+ * Call term_keep() before stdout becomes the pipe of a pager. Until term_forget(), the
+ * functions above then still describe the terminal, also in programs that this one
+ * starts: they inherit its width in $CPI_TERM_WIDTH.
  */
 void term_keep(void);
 void term_forget(void);
