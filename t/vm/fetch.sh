@@ -172,7 +172,7 @@ fetch_kernel()
 	[ ! -d "$kernel" ] || return 0
 	note "fetching Linux $1"
 	image=linux-image-$1 headers=linux-headers-$1
-	common=$(depends "$headers" 'linux-headers-[^ ]*-common')
+	common=$(depends "$headers" 'linux-headers-[^ ]*-common[^ ]*')
 	# shellcheck disable=SC2046 # lists of words
 	set -- "$1" "$image" $(depends "$image" 'linux-binary-[^ ]*') \
 		$(depends "$image" 'linux-modules-[^ ]*')
