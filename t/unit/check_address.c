@@ -54,6 +54,17 @@ static const struct {
 	{ "a step that begins anew",
 	  CODE("\x48\x8b\x14\x07\x48\x83\xc0\x40\x48\x39\xf0\x49\x0f\x43\xc0"), 0,
 	  ADDRESS_STEPS, 64 },
+	/* mov rdx, [rdi + rax]; lea rcx, [rax + 64]; imul rax, rax, 12345; cmovae rax,
+	   rcx */
+	{ "a step or a hash",
+	  CODE("\x48\x8b\x14\x07\x48\x8d\x48\x40\x48\x69\xc0\x39\x30\0\0\x48\x0f\x43"
+	       "\xc1"),
+	  0, ADDRESS_COMPUTED, 0 },
+	/* the other way round: cmovae rcx, rax; mov rax, rcx */
+	{ "a hash or a step",
+	  CODE("\x48\x8b\x14\x07\x48\x8d\x48\x40\x48\x69\xc0\x39\x30\0\0"
+	       "\x48\x0f\x43\xc8\x48\x89\xc8"),
+	  0, ADDRESS_COMPUTED, 0 },
 	/* mov rax, [rsp]; mov rdx, [rdi + rax]; add rax, 64; mov [rsp], rax */
 	{ "a step that was spilled",
 	  CODE("\x48\x8b\x04\x24\x48\x8b\x14\x07\x48\x83\xc0\x40\x48\x89\x04\x24"), 1,

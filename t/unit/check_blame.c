@@ -565,6 +565,37 @@ START_TEST(windows_tell_which_jump_is_mispredicted)
 END_TEST
 
 /*
+ * The outcomes of the first instruction and of the jump behind it count. A jump that
+ * always goes the same way explains no cycle, one that goes both ways all ten.
+ */
+START_TEST(sampled_outcomes_tell_how_often_a_jump_is_mispredicted)
+{
+	static const struct count outcomes[][4] = {
+		{ { 0, 2000, 2000, 0 } },
+		{ { 0, 2000, 1000, 1000 } },
+		{ { 0 }, { 16, 2000, 0, 2000 } },
+		{ { 0, 1000, 1000, 0 }, { 16, 1000, 0, 1000 } },
+	};
+	static const double most[] = { 0, 10, 0, 10 };
+	const struct stall *s;
+	struct procedure p;
+	double got = 0;
+
+	make_jump(&p, NULL);
+	p.in.outcomes = outcomes[_i];
+	find(&p);
+	s = dynamic_stall(&p, 2);
+	ck_assert_ptr_nonnull(s);
+	for (int i = 0; i < s->nr; i++) {
+		if (s->culprit[i].reason == BLAME_MISPREDICT)
+			got = s->culprit[i].most;
+	}
+	ck_assert_double_eq_tol(got, most[_i], 1e-9);
+	arena_fini(&p.arena);
+}
+END_TEST
+
+/*
  * What waits behind a jump that is often mispredicted has no wait of the schedule,
  * unless the scale was measured.
  */
@@ -1097,6 +1128,8 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, deferred_samples_are_outside);
 	tcase_add_test(tc, events_acquit_what_did_not_happen);
 	tcase_add_test(tc, records_of_hardware_decide);
+	tcase_add_loop_test(tc, sampled_outcomes_tell_how_often_a_jump_is_mispredicted,
+			    0, 4);
 	tcase_add_loop_test(tc, windows_tell_which_jump_is_mispredicted, 0, NR(jumps));
 	tcase_add_test(tc, a_refill_is_no_wait_for_an_operand);
 	tcase_add_test(tc, expected_mispredictions_cost_cycles);
