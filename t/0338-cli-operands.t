@@ -8,14 +8,13 @@
 . "$srcdir/t/recorded.sh"
 
 need_windows
-command -v zstd >/dev/null || skip_all 'no zstd to unpack what the database has'
 compile_program operands -O1 -fno-tree-vectorize
 key=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 
 # look EXPRESSION: its value, with the names of t/operands_look.py.
 look()
 {
-	python3 "$srcdir/t/operands_look.py" values values.json "$1"
+	python3 "$srcdir/t/operands_look.py" values.json "$1"
 }
 
 # windows PROC KIND: how many windows saw the operand of that kind that most windows saw
@@ -36,7 +35,7 @@ nr_calls=$(windows calls size)
 [ "$nr" -ge 200 ] || skip_all "too few windows here: $nr of 200"
 [ "$nr_secret" -ge 20 ] || skip_all "too few windows of the key here: $nr_secret of 20"
 [ "$nr_calls" -ge 100 ] || skip_all "too few windows of calls here: $nr_calls of 100"
-plan 26
+plan 27
 
 cpi values --db t.db --format=json operands:operands >values.json 2>err
 is $? 0 'cpi values succeeds'
@@ -82,7 +81,8 @@ is "$(awk 'length > 80 && !/0x/' text)" '' 'lines of the text without an instruc
 cpi values --db t.db --format=json operands:secret >values.json 2>err
 is $? 0 'what uses the key has operands'
 is "$(look '[o["values"] for o in of("divisor")]')" '[[]]' 'a key that is the divisor is no value'
-is "$(python3 "$srcdir/t/operands_look.py" find t.db "$key")" '[]' 'the key is nowhere in the database'
+is "$("$builddir/t/find_key" t.db "$key") $?" ' 0' 'the key is nowhere in the database'
+like "$("$builddir/t/find_key" t.db 9b1d3f57c2e4a683)" capture 'a number of the program'"'"'s code is found'
 
 is "$(look 'of("size") + of("alignment")')" '[]' 'a third argument that is no size is not there'
 
@@ -98,4 +98,4 @@ like "$(cat text)" 'bytes, an argument' 'the text has the size'
 cpi record -w 499 -o none.db -- ./operands 500 "$key" 2>err || bail "$(cat err)"
 cpi values --db none.db --format=json operands:operands >values.json 2>err
 is "$(look 'r["operands"]')" '[]' 'without --values there are no operands'
-is "$(python3 "$srcdir/t/operands_look.py" find none.db "$key")" '[]' 'and no key'
+is "$("$builddir/t/find_key" none.db "$key") $?" ' 0' 'and no key'

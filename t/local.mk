@@ -224,7 +224,7 @@ EXTRA_DIST += t/accuracy/kernels t/accuracy/drawn t/accuracy/grid t/accuracy/hel
 # Culprits, of programs that wait for one known thing; the commands that name them;
 # paths.
 WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t t/0345-cli-paths.t t/0349-cli-values.t t/0338-cli-operands.t
-EXTRA_DIST += t/paths_look.py t/programs/steps.c t/programs/divide.c t/programs/held_operands.c t/programs/held_sizes.c t/programs/operands.c t/programs/values.c t/values_look.py t/operands_look.py
+EXTRA_DIST += t/paths_look.py t/programs/steps.c t/programs/divide.c t/programs/held_operands.c t/programs/held_sizes.c t/values_look.py t/operands_look.py
 dist_check_SCRIPTS += $(WHY_TESTS)
 LONG_TESTS += $(WHY_TESTS)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
@@ -378,6 +378,20 @@ t_mkyear_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
 t_target_SOURCES = t/target.c
 t_target_CFLAGS = $(WARN_CFLAGS) -g
 t_target_LDFLAGS =
+
+# Operands of known shares, and the search for one of them in a database; the guests run
+# them, too.
+check_PROGRAMS += t/programs/operands t/programs/values t/find_key
+KNOWN_COMPILE = -g -O1 -fno-tree-vectorize -fno-unroll-loops
+t_programs_operands_SOURCES = t/programs/operands.c
+t_programs_operands_CFLAGS = $(KNOWN_COMPILE)
+t_programs_operands_LDFLAGS =
+t_programs_values_SOURCES = t/programs/values.c
+t_programs_values_CFLAGS = $(KNOWN_COMPILE)
+t_programs_values_LDFLAGS =
+t_find_key_SOURCES = t/find_key.c
+t_find_key_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+t_find_key_LDADD = $(SQLITE_LIBS) $(ZSTD_LIBS)
 
 # Programs of known behaviour, for the tests of collection. Without sanitizers; at
 # equal addresses, thus neither dynamic nor position independent.

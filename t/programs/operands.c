@@ -18,6 +18,21 @@ static volatile unsigned int constant = 42;
 static char from[64], to[64];
 static _Alignas(64) char first[64], second[64];
 
+/* Only x86-64 has an instruction that copies. */
+static inline __attribute__((always_inline)) void copy(unsigned long size)
+{
+#ifdef __x86_64__
+	char *a = from, *b = to;
+
+	__asm__ volatile("rep movsb" /* COPY */
+			 : "+S"(a), "+D"(b), "+c"(size)
+			 :
+			 : "memory");
+#else
+	(void)from, (void)to, (void)size;
+#endif
+}
+
 __attribute__((noinline)) uint64_t operands(unsigned int rounds)
 {
 	uint64_t all = 1;
@@ -37,14 +52,7 @@ __attribute__((noinline)) uint64_t operands(unsigned int rounds)
 		all += constant;             /* LOAD */
 		if (odd == 17)               /* COMPARE */
 			sum += 1;
-		{
-			char *a = from, *b = to;
-
-			__asm__ volatile("rep movsb" /* COPY */
-					 : "+S"(a), "+D"(b), "+c"(size)
-					 :
-					 : "memory");
-		}
+		copy(size);
 	}
 	return all;
 }

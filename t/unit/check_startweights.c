@@ -27,7 +27,7 @@ static const struct {
 	{ 0.4, 10, 3, 0.1 },
 	{ 0.1, 20, 3, 0.1 },
 	{ 0.1, 20, 5, 0.1 },
-	{ 0.4, 1, 3, 0 },
+	{ 0.4, 1, 3, -0.02 },
 };
 
 static double draw(uint64_t *state)

@@ -538,12 +538,16 @@ t_unit_check_windowtally_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowtally_LDADD = $(COLLECT_LDADD)
 if WINDOWS
 check_PROGRAMS += t/unit/check_windowahead t/unit/check_windowforms \
-	t/unit/check_windowpages t/unit/check_windowreplay t/unit/check_startweights
+	t/unit/check_windowpages t/unit/check_windowreplay t/unit/check_startweights \
+	t/unit/check_operand_coverage
 QUICK_TESTS += t/unit/check_windowahead t/unit/check_windowforms \
-	t/unit/check_windowpages t/unit/check_windowreplay t/unit/check_startweights
+	t/unit/check_windowpages t/unit/check_windowreplay t/unit/check_startweights \
+	t/unit/check_operand_coverage
 endif
 t_unit_check_windowahead_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowahead_LDADD = $(COLLECT_LDADD)
+t_unit_check_operand_coverage_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_operand_coverage_LDADD = $(COLLECT_LDADD)
 t_unit_check_startweights_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_startweights_LDADD = $(COLLECT_LDADD)
 t_unit_check_windowforms_CFLAGS = $(UNIT_CFLAGS)
