@@ -379,8 +379,7 @@ t_target_SOURCES = t/target.c
 t_target_CFLAGS = $(WARN_CFLAGS) -g
 t_target_LDFLAGS =
 
-# Operands of known shares, and the search for one of them in a database; the guests run
-# them, too.
+# Operands of known shares, and the search for one of them in a database.
 check_PROGRAMS += t/programs/operands t/programs/values t/find_key
 KNOWN_COMPILE = -g -O1 -fno-tree-vectorize -fno-unroll-loops
 t_programs_operands_SOURCES = t/programs/operands.c
