@@ -4,7 +4,7 @@ sbin_PROGRAMS += ship/cpi-ship
 noinst_LIBRARIES += ship/libship.a
 ship_libship_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 ship_libship_a_SOURCES = \
-	ship/address.c ship/address.h ship/contained.c ship/contained.h \
+	ship/address.c ship/address.h ship/budget.c ship/budget.h ship/contained.c ship/contained.h \
 	ship/cursor.c ship/cursor.h ship/due.c ship/due.h \
 	ship/names.c ship/names.h ship/notes.c ship/notes.h \
 	ship/origin.c ship/origin.h \

@@ -221,7 +221,8 @@ static int connect_store(struct ship *s)
 /* Rests so that its own CPU time stays within the budget. */
 static uint64_t rest_after(const struct ship *s, uint64_t cpu_ns, uint64_t took_ns)
 {
-	const uint64_t least_ns = (uint64_t)((double)cpu_ns * 100 / s->options.budget);
+	const uint64_t least_ns =
+		(uint64_t)((double)cpu_ns * 100 / s->options.budget.percent);
 
 	return least_ns > took_ns ? least_ns - took_ns : 0;
 }
@@ -286,6 +287,12 @@ static int wait_longer(struct ship *s)
 	return wait_for(s, jitter(s->wait_ns));
 }
 
+/* Between looks for complete epochs. */
+static uint64_t every_ns(const struct ship *s)
+{
+	return s->options.every_ns ? s->options.every_ns : shipper_every_ns(s->shipper);
+}
+
 /* One attempt, and the rest after it. 0; 1: all is shipped; or why it ends. */
 static int turn(struct ship *s)
 {
@@ -302,7 +309,7 @@ static int turn(struct ship *s)
 	note_shipped(s, nr);
 	if (!nr && s->options.once)
 		return 1;
-	return wait_for(s, nr ? rest_ns : jitter(s->options.every_ns));
+	return wait_for(s, nr ? rest_ns : jitter(every_ns(s)));
 }
 
 static int run(struct ship *s)

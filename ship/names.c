@@ -20,8 +20,10 @@
 #include "db/clickhouse/fleetid.h"
 #include "db/clickhouse/storetables.h"
 #include "db/core/sql.h"
+#include "ship/sums.h"
 
 #define MAX_KEYS_BYTES (64u << 20)
+#define MAX_ASKED      500        /* images in one question */
 #define MAX_ROWS_BYTES (8u << 20) /* of one insert, beyond one row */
 #define MAX_SENT       (1u << 20) /* then all is forgotten, and sent again */
 
@@ -128,6 +130,11 @@ static int insert(struct ch_store *s, const struct storetable *table, struct buf
 	return err;
 }
 
+/* A row that the store has of an image. */
+struct key {
+	uint64_t image, key;
+};
+
 struct sending {
 	struct ship_names *names;
 	struct db *db;
@@ -135,13 +142,14 @@ struct sending {
 	struct ch_store *store;
 	const struct storetable *table;
 	struct buf rows;
-	/* of an image: what the store has, in order */
-	uint64_t *key;
+	/* Of the images that were asked for: what the store has, in order. */
+	struct key *key;
 	size_t nr_keys;
+	/* Of the image that is read: how many rows the store has, may have, and gets.
+	 */
 	uint64_t image;
-	size_t nr_put,
-		max_parts; /* rows of the image: in this look, and in the store */
-	bool more;         /* rows that did not fit into one insert */
+	size_t had, max_parts, nr_put;
+	bool more; /* rows that did not fit into one insert */
 };
 
 /* An image that has rows of a table, and how many. */
@@ -226,8 +234,11 @@ int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch
 	n->is_read = true;
 	for (size_t k = 0; !err && k < NR_REFERRED; k++) {
 		s.table = referred[k].table;
-		for (size_t i = 0; !err && i < nr; i++)
-			err = put_referred(&s, &e[i], k);
+		for (size_t i = 0; !err && i < nr; i++) {
+			err = ship_sums_weigh(s.h, &e[i]);
+			if (!err)
+				err = put_referred(&s, &e[i], k);
+		}
 		n->read[k] = s.rows;
 		s.rows = (struct buf){ 0 };
 	}
@@ -251,100 +262,142 @@ static int note_key(void *ctx, const struct rowbinary_cell *cells)
 
 	if (GROW(s->key, s->nr_keys))
 		return -ENOMEM;
-	s->key[s->nr_keys++] = cells[0].n;
+	s->key[s->nr_keys++] = (struct key){ cells[0].n, cells[1].n };
 	return 0;
 }
 
-static bool has_key(const struct sending *s, uint64_t key)
+/* How many keys are less. */
+static size_t keys_before(const struct sending *s, uint64_t image, uint64_t key)
 {
 	size_t low = 0, high = s->nr_keys;
 
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;
+		const struct key *k = &s->key[mid];
 
-		if (s->key[mid] == key)
-			return true;
-		if (s->key[mid] < key)
+		if (k->image < image || (k->image == image && k->key < key))
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return false;
+	return low;
+}
+
+static bool has_key(const struct sending *s, uint64_t key)
+{
+	const size_t at = keys_before(s, s->image, key);
+
+	return at < s->nr_keys && s->key[at].image == s->image && s->key[at].key == key;
+}
+
+/* In the list of a statement. */
+static void put_images(const struct local_image *image, size_t nr, struct buf *sql)
+{
+	for (size_t i = 0; i < nr; i++)
+		buf_printf(sql, "%s%" PRIu64, i ? "," : "", image[i].id);
+	buf_puts(sql, ")");
 }
 
 /* The second column tells rows of an image apart: where it starts, or an id. */
-static int find_keys(struct sending *s)
+static int find_keys(struct sending *s, const struct local_image *image, size_t nr)
 {
 	const char *key = strcmp(s->table->name, "capture") ? "start" : "id";
-	char sql[160];
+	struct buf sql = { 0 };
+	int err;
 
 	free(s->key);
 	s->key = NULL;
 	s->nr_keys = 0;
-	snprintf(sql, sizeof(sql),
-		 "SELECT DISTINCT %s AS k FROM %s WHERE image = %" PRIu64
-		 " ORDER BY k FORMAT RowBinary",
-		 key, s->table->name, s->image);
-	return ch_store_query(s->store, sql, "8", MAX_KEYS_BYTES, note_key, s);
+	buf_printf(&sql, "SELECT DISTINCT image, %s AS k FROM %s WHERE image IN (", key,
+		   s->table->name);
+	put_images(image, nr, &sql);
+	buf_puts(&sql, " ORDER BY image, k FORMAT RowBinary");
+	err = ch_store_query_buf(s->store, &sql, "88", MAX_KEYS_BYTES, note_key, s);
+	buf_fini(&sql);
+	return err;
 }
 
-/* Rows beyond a bound wait for the next look. */
+/* Rows beyond a bound wait for the next insert. */
 static int put_part(sqlite3_stmt *st, void *ctx)
 {
 	struct sending *s = ctx;
 
+	if (s->had + s->nr_put >= s->max_parts ||
+	    has_key(s, (uint64_t)sqlite3_column_int64(st, 1)))
+		return 0;
 	if (s->rows.len >= MAX_ROWS_BYTES) {
 		s->more = true;
 		return 0;
 	}
-	if (s->nr_keys + s->nr_put >= s->max_parts ||
-	    has_key(s, (uint64_t)sqlite3_column_int64(st, 1)))
-		return 0;
 	s->nr_put++;
 	ship_rows_put(st, s->table->types, &s->rows);
 	return s->rows.err;
 }
 
-/*
- * Sends rows that the store lacks, as many as fit into one insert. Fails if the
- * store does not show the previous insert, because it would get the same rows for
- * ever.
- */
-static int send_parts(struct sending *s, const struct local_image *image)
+/* Reads rows that the store lacks, as many as fit into one insert. */
+static int read_parts(struct sending *s, const struct local_image *image)
 {
-	const size_t had = s->nr_keys;
-	const bool again = s->more;
-	int err = find_keys(s);
-
-	if (!err && again && s->nr_keys <= had) {
-		log_err("ship: the store does not show rows of table %s that it took",
-			s->table->name);
-		return -EIO;
-	}
-	s->more = false;
+	s->image = image->id;
+	s->had = keys_before(s, image->id, UINT64_MAX) - keys_before(s, image->id, 0);
+	s->max_parts = strcmp(s->table->name, "capture") ? SIZE_MAX : SHIP_MAX_PARTS;
 	s->nr_put = 0;
-	if (!err && s->nr_keys < s->max_parts)
-		err = sql_each(s->h, put_part, s, s->table->select, "i", image->local);
-	if (!err)
-		err = db_read_check(s->db);
-	return err ? err : insert(s->store, s->table, &s->rows);
+	if (s->had >= s->max_parts)
+		return 0;
+	return sql_each(s->h, put_part, s, s->table->select, "i", image->local);
 }
 
-/* No transaction is open while the store is asked. */
-static int send_image(struct sending *s, const struct local_image *image)
+/*
+ * Sends what the store lacks of images, in one insert; *nr_done: of how many that was
+ * all. No transaction is open while the store is asked.
+ */
+static int send_images(struct sending *s, const struct local_image *image, size_t nr,
+		       size_t *nr_done)
 {
-	const struct sent *sent = find_sent(s->names, s->table, image->id);
+	int err = find_keys(s, image, nr);
+	size_t done = 0;
+
+	s->more = false;
+	while (!err && done < nr) {
+		err = read_parts(s, &image[done]);
+		if (s->more)
+			break;
+		done++;
+	}
+	if (!err)
+		err = db_read_check(s->db);
+	if (!err)
+		err = insert(s->store, s->table, &s->rows);
+	for (size_t i = 0; !err && i < done; i++)
+		err = note_sent(s->names, s->table, image[i].id, image[i].nr);
+	*nr_done = done;
+	return err;
+}
+
+/*
+ * Fails if the store does not show a former insert, because it would get the same rows
+ * for ever.
+ */
+static int send_all(struct sending *s, const struct local_image *image, size_t nr)
+{
+	const struct local_image *begun = NULL; /* a part of it was sent */
+	size_t had = 0;                         /* rows that the store had then */
+	size_t nr_done;
 	int err = 0;
 
-	if (sent && sent->nr == image->nr)
-		return 0;
-	s->image = image->id;
-	s->max_parts = strcmp(s->table->name, "capture") ? SIZE_MAX : SHIP_MAX_PARTS;
-	s->more = false;
-	do
-		err = send_parts(s, image);
-	while (!err && s->more);
-	return err ? err : note_sent(s->names, s->table, image->id, image->nr);
+	for (; !err && nr; image += nr_done, nr -= nr_done) {
+		err = send_images(s, image, nr < MAX_ASKED ? nr : MAX_ASKED, &nr_done);
+		if (err || !s->more)
+			continue;
+		if (begun == image + nr_done && s->had <= had) {
+			log_err("ship: the store does not show rows of table %s that "
+				"it took",
+				s->table->name);
+			return -EIO;
+		}
+		begun = s->nr_put ? image + nr_done : NULL;
+		had = s->had;
+	}
+	return err;
 }
 
 /* An image's local id, its id in the store, and its number of rows */
@@ -362,8 +415,6 @@ static int note_image(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-#define MAX_ASKED 2000 /* images in one question */
-
 /* id */
 static int note_known(void *ctx, const struct rowbinary_cell *cells)
 {
@@ -377,9 +428,8 @@ static int ask_known(struct ship_names *n, struct ch_store *store,
 	int err;
 
 	buf_puts(&sql, "SELECT DISTINCT id FROM image WHERE id IN (");
-	for (size_t i = 0; i < nr; i++)
-		buf_printf(&sql, "%s%" PRIu64, i ? "," : "", image[i].id);
-	buf_puts(&sql, ") FORMAT RowBinary");
+	put_images(image, nr, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
 	err = ch_store_query_buf(store, &sql, "8", MAX_KEYS_BYTES, note_known, n);
 	buf_fini(&sql);
 	return err;
@@ -411,6 +461,25 @@ static int find_known(struct sending *s)
 	return err;
 }
 
+/* Keeps the images of which rows were added since they were sent; returns their number.
+ */
+static size_t choose(const struct sending *s, struct local_images *list,
+		     bool only_known)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct local_image *image = &list->image[i];
+		const struct sent *sent = find_sent(s->names, s->table, image->id);
+
+		if (sent && sent->nr == image->nr)
+			continue;
+		if (!only_known || find_sent(s->names, &storetable_image, image->id))
+			list->image[nr++] = *image;
+	}
+	return nr;
+}
+
 int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *store,
 			 bool only_known)
 {
@@ -431,12 +500,8 @@ int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s
 		err = sql_each(s.h, note_image, &list, sql, "");
 		if (!err)
 			err = db_read_check(db);
-		for (size_t k = 0; !err && k < list.nr; k++) {
-			const struct local_image *image = &list.image[k];
-
-			if (!only_known || find_sent(n, &storetable_image, image->id))
-				err = send_image(&s, image);
-		}
+		if (!err)
+			err = send_all(&s, list.image, choose(&s, &list, only_known));
 		free(list.image);
 	}
 	free(s.key);

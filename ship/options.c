@@ -47,7 +47,7 @@ static int set_every(void *member, const char *text)
 	uint64_t *ns = member;
 	int err;
 
-	*ns = 0; /* auto: complete() chooses */
+	*ns = 0; /* auto */
 	if (!strcmp(text, "auto"))
 		return 0;
 	err = time_parse_duration(text, ns);
@@ -64,9 +64,23 @@ static int set_rate(void *member, const char *text)
 	return 0;
 }
 
+/* Without bytes each epoch is shipped with all that it has. */
 static int set_budget(void *member, const char *text)
 {
-	return number_parse_real(text, "%", 0.01, 100, member);
+	struct ship_limits *limits = member;
+	const size_t len = strcspn(text, ",");
+	char percent[32];
+
+	if (len >= sizeof(percent))
+		return -EINVAL;
+	memcpy(percent, text, len);
+	percent[len] = '\0';
+	limits->bytes = 0;
+	if (number_parse_real(percent, "%", 0.01, 100, &limits->percent))
+		return -EINVAL;
+	return text[len] ? size_parse(text + len + 1 + strspn(text + len + 1, " "),
+				      &limits->bytes)
+			 : 0;
 }
 
 /*
@@ -78,8 +92,8 @@ static int set_sums(void *member, const char *text)
 	uint64_t *ns = member;
 	int err;
 
-	*ns = 0;
-	if (!*text)
+	*ns = 0; /* auto */
+	if (!strcmp(text, "auto"))
 		return 0;
 	err = time_parse_duration(text, ns);
 	if (err || *ns < LEAST_SUMS_NS)
@@ -92,8 +106,12 @@ static int set_sums(void *member, const char *text)
 static int set_thin(void *member, const char *text)
 {
 	uint64_t *n = member;
-	int err = number_parse(text, 10, n);
+	int err;
 
+	*n = 0; /* auto */
+	if (!strcmp(text, "auto"))
+		return 0;
+	err = number_parse(text, 10, n);
 	return err || !*n || *n > SHIP_MAX_THIN ? -EINVAL : 0;
 }
 
@@ -101,9 +119,8 @@ static void init(void *options)
 {
 	*(struct ship_options *)options = (struct ship_options){
 		.db = db_default_path(),
-		.how = { .one_in = 1 },
 		.rate = 1 << 20,
-		.budget = 1,
+		.budget = { .percent = 1, .bytes = 450 << 10 },
 	};
 }
 
@@ -117,11 +134,11 @@ static const struct service_option records[] = {
 	{ "cluster", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "what this machine is part of (default: $CPI_CLUSTER)", AT(origin.cluster) },
 	{ "machine", 0, "TYPE", NULL, SERVICE_RELOADS, set_name, "its type (default: $CPI_MACHINE, else its CPUs)", AT(origin.machine) },
 	{ "release", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "of its software, until a mark says another one", AT(origin.release) },
-	{ "sums", 0, "TIME", NULL, SERVICE_RELOADS, set_sums, "add up the epochs of this time, as 1h or 24h, and ship only samples by address", AT(how.sums_ns) },
-	{ "thin", 0, "N", "1", SERVICE_RELOADS, set_thin, "with --sums: ship one of N samples, chosen at random", AT(how.one_in) },
-	{ "every", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_every, "look for complete epochs at this interval; auto: 1m, or a sixth of --sums", AT(every_ns) },
+	{ "sums", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_sums, "add up the epochs of this time, as 1h or 24h, and ship only samples by address", AT(how.sums_ns) },
+	{ "thin", 0, "N|auto", "auto", SERVICE_RELOADS, set_thin, "of sums: ship one of N samples, chosen at random", AT(how.one_in) },
+	{ "every", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_every, "look for complete epochs at this interval; auto: 1m, or a sixth of the length of sums", AT(every_ns) },
 	{ "rate", 0, "SIZE", "1M", SERVICE_RELOADS, set_rate, "send at most this many bytes a second", AT(rate) },
-	{ "budget", 0, "PERCENT", "1", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship", AT(budget) },
+	{ "budget", 0, "PERCENT[,SIZE]", "1%,450K", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship; and bytes for each CPU and day", AT(budget) },
 	{ "metrics-file", 0, "FILE", NULL, 0, service_set_text, "write metrics for Prometheus to FILE", AT(metrics) },
 	{ "once", 0, NULL, NULL, SERVICE_ON_LINE, service_set_flag, "ship what is complete, and end", AT(once) },
 	SERVICE_OPTION_HELP,
@@ -208,8 +225,9 @@ static int check(struct ship_options *o)
 			SHIP_CONFIG_FILE);
 		return -EINVAL;
 	}
-	if (o->how.one_in > 1 && !o->how.sums_ns) {
-		log_err("--thin needs --sums: a part of the samples cannot be shipped "
+	if (o->how.one_in > 1 && !o->how.sums_ns && !o->how.bytes) {
+		log_err("--thin needs --sums, or a budget of bytes: a part of the "
+			"samples cannot be shipped "
 			"with the windows and branches of all");
 		return -EINVAL;
 	}
@@ -227,12 +245,9 @@ static int complete(struct ship_options *o)
 {
 	int err = take_environment(o);
 
+	o->how.bytes = o->budget.bytes;
 	if (!err)
 		err = check(o);
-	if (!o->every_ns)
-		o->every_ns = o->how.sums_ns / 6;
-	if (o->every_ns < NSEC_PER_SEC)
-		o->every_ns = 60 * NSEC_PER_SEC;
 	return err ? err : set_default_metrics(o);
 }
 

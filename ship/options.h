@@ -13,15 +13,20 @@
 
 #define SHIP_CONFIG_FILE "/etc/cpi/cpi-ship.conf"
 
+struct ship_limits {
+	double percent; /* of one CPU */
+	uint64_t bytes; /* of each CPU and day; 0: no limit */
+};
+
 struct ship_options {
 	const char *store; /* storeurl.h */
 	const char *db;    /* a path */
 	struct ship_origin origin;
 	struct ship_how how;
 	const char *metrics; /* a file, or NULL */
-	uint64_t every_ns;
-	uint64_t rate;                    /* bytes per second; 0: no limit */
-	double budget;                    /* percent of one CPU */
+	uint64_t every_ns;   /* 0: shipper_every_ns() says it */
+	uint64_t rate;       /* bytes per second; 0: no limit */
+	struct ship_limits budget;
 	bool once;                        /* ship the complete epochs, and end */
 	bool check;                       /* only check the options */
 	char *own_metrics;                /* the default of metrics */

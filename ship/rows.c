@@ -285,8 +285,7 @@ static void cut(struct ship_rows *r, size_t profile, size_t thin, const size_t *
 		r->table[i].len = table[i];
 }
 
-int ship_rows_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
-		   struct ship_rows *out)
+int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out)
 {
 	struct rows_reader r = { .state = thin_seed(), .epoch = e, .out = out };
 	const size_t profile = out->profile.len, thin = out->thin.len;
@@ -296,7 +295,10 @@ int ship_rows_read(struct db *db, const struct ship_how *how, struct ship_epoch 
 	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
 		table[i] = out->table[i].len;
 	e->nr_rows = 0;
-	err = e->one_in ? ship_sums_read(db, how, e, out) : read_all(db_handle(db), &r);
+	err = ship_sums_weigh(db_handle(db), e);
+	if (!err)
+		err = e->one_in ? ship_sums_read(db, e, out)
+				: read_all(db_handle(db), &r);
 	if (!err)
 		err = out->profile.err ? out->profile.err : out->thin.err;
 	if (err)

@@ -27,8 +27,12 @@ struct ship_origin {
 
 /* What is shipped of an epoch (sums.h). */
 struct ship_how {
-	uint64_t sums_ns; /* the length of sums; 0: each epoch with all that it has */
-	uint64_t one_in;  /* of sums: of so many samples one is kept; 1: all */
+	/* The length of sums. 0: each epoch with all that it has; but with a budget, it
+	 * is what this is enough for. */
+	uint64_t sums_ns;
+	/* Of sums: of so many samples one is kept. 1: all; 0: the budget decides. */
+	uint64_t one_in;
+	uint64_t bytes; /* the budget (budget.h), of each CPU and day; 0: none */
 };
 
 /* An epoch of a sum. */
@@ -56,7 +60,7 @@ struct ship_epoch {
 	bool damaged;     /* it cannot be shipped, because it is damaged */
 	bool is_complete; /* no epoch can be added any more */
 	/* Of a sum. */
-	uint64_t one_in; /* 0: this is none */
+	uint64_t one_in; /* 0: this is none. Final when its rows are read */
 	struct ship_member *member;
 	size_t nr_members;
 	int64_t *image, *stream; /* that its rows refer to */
@@ -96,8 +100,7 @@ void ship_rows_fini(struct ship_rows *r);
  * caller has begun a transaction. Returns 0; -EAGAIN if the epoch has changed since it
  * was found (try again later); or -CPI_ECORRUPT, logged, for a damaged profile.
  */
-int ship_rows_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
-		   struct ship_rows *out);
+int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out);
 
 /* Inserts the rows into the tables of the store. */
 struct ch_store;

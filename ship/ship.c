@@ -26,6 +26,7 @@
 #include "db/clickhouse/storetables.h"
 #include "db/core/sql.h"
 #include "ship/address.h"
+#include "ship/budget.h"
 #include "ship/cursor.h"
 #include "ship/due.h"
 #include "ship/names.h"
@@ -41,12 +42,14 @@ struct shipper {
 	struct ch_store *store;
 	struct ship_origin told;
 	struct ship_how how;
+	struct ship_budget budget;
 	struct store_settings settings; /* when the batch began; id 0: not asked yet */
 	/* What is known of the store, which it need not be asked again. */
 	struct ship_names *names;
 	struct ship_notes *notes;
 	struct ship_cursors cursors;
-	size_t max_epochs; /* of the next batch: about as many as fit */
+	size_t max_epochs;                /* of the next batch: about as many as fit */
+	uint64_t rows_bytes, names_bytes; /* of the step */
 	struct ship_stats stats;
 };
 
@@ -78,6 +81,7 @@ struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
 	s->max_epochs = SHIP_FIRST_EPOCHS;
 	s->told = *told;
 	s->how = *how;
+	ship_budget_init(&s->budget);
 	s->path = strdup(db_path);
 	s->names = ship_names_new();
 	s->notes = ship_notes_new();
@@ -237,13 +241,15 @@ static int name_epoch(const struct shipper *s, struct ship_epoch *e)
 static int note_epoch(sqlite3_stmt *st, void *ctx)
 {
 	struct batch *b = ctx;
+	struct ship_how how;
 	struct ship_epoch e;
 	int err = -ENOMEM;
 
 	ship_epoch_read(st, &e);
-	if (ship_epoch_is_whole(&e))
-		err = ship_due_take(&b->due, &b->shipper->how, &e,
-				    sqlite3_column_int(st, 21));
+	if (ship_epoch_is_whole(&e)) {
+		how = ship_budget_of(&b->shipper->budget, &b->shipper->how, &e);
+		err = ship_due_take(&b->due, &how, &e, sqlite3_column_int(st, 21));
+	}
 	/* What replaces a shipment is sent with the rest of it. */
 	if (!err && b->due.nr && sqlite3_column_int(st, 22))
 		b->due.epoch[b->due.nr - 1].is_complete = true;
@@ -304,6 +310,7 @@ static int find_due(struct batch *b)
 	int err;
 
 	b->due.max = b->shipper->max_epochs;
+	ship_budget_begin(&b->shipper->budget);
 	err = sql_each(db_handle(b->db), note_epoch, b, due, "ii", SHIP_MAX_DUE,
 		       oldest_s * NSEC_PER_SEC);
 	if (!err)
@@ -375,8 +382,13 @@ static void forget_due(struct batch *b)
 static int find_epochs(struct batch *b)
 {
 	bool again = false;
+	struct shipper *s = b->shipper;
 	int err = set_cursors(b);
 
+	if (!err && s->cursors.nr)
+		err = ship_budget_ask(&s->budget, &s->how,
+				      s->cursors.cursor[s->cursors.nr - 1].number,
+				      s->store);
 	if (!err)
 		err = find_once(b);
 	if (!err)
@@ -445,8 +457,9 @@ static int read_rows(struct batch *b)
 	for (; !err && nr < b->due.nr; nr++) {
 		if (ship_rows_bytes(&b->rows) >= SHIP_MAX_BYTES)
 			break;
-		err = ship_rows_read(b->db, &b->shipper->how, &b->due.epoch[nr],
-				     &b->rows);
+		ship_budget_plan(&b->shipper->budget, &b->shipper->how,
+				 &b->due.epoch[nr]);
+		err = ship_rows_read(b->db, &b->due.epoch[nr], &b->rows);
 		if (err == -CPI_ECORRUPT)
 			err = pass_over(b, &b->due.epoch[nr]);
 		if (!err)
@@ -596,7 +609,6 @@ static int check_identity(struct shipper *s)
 
 	if (!err)
 		err = store_settings_read(s->store, &now);
-
 	if (err || now.id == s->settings.id)
 		return err;
 	log_warn("ship: the store was replaced while a batch was sent, which is sent "
@@ -627,9 +639,8 @@ static int note_found(void *ctx, const char *boot_id, uint64_t run_from_ns,
 /* Whether a run can be gone because it is older than the store keeps. */
 static bool is_expired(const struct shipper *s, const struct ship_cursor *c)
 {
-	const uint64_t oldest_s = store_settings_oldest_s(&s->settings);
-
-	return !c->found && c->run.run_from_ns / NSEC_PER_SEC < oldest_s;
+	return !c->found && c->run.run_from_ns / NSEC_PER_SEC <
+				    store_settings_oldest_s(&s->settings);
 }
 
 /* Whether the store has what it had of a host, of all its runs. */
@@ -693,8 +704,10 @@ static int send_batch(struct batch *b)
 	if (err || !b->due.nr)
 		return err;
 	err = ship_names_send(s->names, s->store);
+	s->rows_bytes -= ch_store_sent(s->store);
 	if (!err)
 		err = ship_rows_send(&b->rows, s->store);
+	s->rows_bytes += ch_store_sent(s->store);
 	if (!err)
 		err = send_dropped(b, &nr_dropped);
 	if (!err)
@@ -723,16 +736,16 @@ static void batch_free(struct batch *b)
 static int step(struct shipper *s, size_t *nr, bool *is_stale)
 {
 	struct batch *b = calloc(1, sizeof(*b));
-	int err = b ? 0 : -ENOMEM;
+	int err;
 
-	if (err)
-		return err;
+	if (!b)
+		return -ENOMEM;
 	b->shipper = s;
 	err = db_open(s->path, DB_READ_CHECKED, &b->db);
 	if (!err)
 		err = fleetid_register(db_handle(b->db));
 	if (!err)
-		err = ship_sums_prepare(db_handle(b->db), &s->how);
+		err = ship_sums_prepare(db_handle(b->db));
 	if (!err)
 		err = find_epochs(b);
 	if (!err && b->due.nr)
@@ -743,9 +756,11 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 	err = b->due.nr ? send_batch(b) : end_rewinds(b);
 	if (!err && s->cursors.nr) /* a machine that nothing is of has no number */
 		err = ship_notes_send(s->notes, b->db, s->store);
+	s->names_bytes -= ch_store_carried(s->store);
 	if (!err)
 		err = ship_names_of_images(s->names, b->db, s->store,
-					   s->how.sums_ns > 0);
+					   s->how.sums_ns || s->how.bytes);
+	s->names_bytes += ch_store_carried(s->store);
 	if (!err)
 		*nr = b->due.nr;
 out:
@@ -755,11 +770,18 @@ out:
 	return err;
 }
 
+uint64_t shipper_every_ns(const struct shipper *s)
+{
+	return ship_budget_every_ns(&s->budget, &s->how);
+}
+
 int shipper_step(struct shipper *s, size_t *nr)
 {
+	const uint64_t carried = ch_store_carried(s->store);
 	bool is_stale = false;
 	int err = meet_store(s);
 
+	s->rows_bytes = s->names_bytes = 0;
 	if (!err)
 		err = step(s, nr, &is_stale);
 	if (!err && is_stale) {
@@ -771,5 +793,8 @@ int shipper_step(struct shipper *s, size_t *nr)
 	}
 	if (err) /* the store knows better how far it is */
 		ship_cursors_forget(&s->cursors);
+	ship_budget_note(&s->budget, s->rows_bytes,
+			 ch_store_carried(s->store) - carried - s->rows_bytes -
+				 s->names_bytes);
 	return err;
 }

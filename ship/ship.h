@@ -36,6 +36,9 @@ void shipper_free(struct shipper *s); /* accepts NULL */
  */
 int shipper_step(struct shipper *s, size_t *nr);
 
+/* How long to wait when all is shipped, if no option says it. */
+uint64_t shipper_every_ns(const struct shipper *s);
+
 const struct ship_stats *shipper_stats(const struct shipper *s);
 
 #endif

@@ -60,18 +60,20 @@ struct adding {
 	bool found_damage; /* members have a damaged profile, and are marked */
 };
 
-int ship_sums_prepare(sqlite3 *h, const struct ship_how *how)
+int ship_sums_prepare(sqlite3 *h)
 {
-	char sql[256];
+	return sql_exec(h, "CREATE TEMP TABLE weight (one_in INTEGER NOT NULL);"
+			   "INSERT INTO temp.weight VALUES (1);"
+			   "CREATE TEMP VIEW stream AS SELECT id, event, source,"
+			   " cpu_type, unit, min(mean_period, 9223372036854775807 /"
+			   " (SELECT one_in FROM temp.weight)) * (SELECT one_in FROM"
+			   " temp.weight) AS mean_period, landing FROM main.stream");
+}
 
-	if (how->one_in < 2)
-		return 0;
-	snprintf(sql, sizeof(sql),
-		 "CREATE TEMP VIEW stream AS SELECT id, event, source, cpu_type, unit,"
-		 " min(mean_period, %" PRId64 ") * %" PRIu64 " AS mean_period, landing"
-		 " FROM main.stream",
-		 INT64_MAX / (int64_t)how->one_in, how->one_in);
-	return sql_exec(h, sql);
+int ship_sums_weigh(sqlite3 *h, const struct ship_epoch *e)
+{
+	return sql_do(h, "UPDATE temp.weight SET one_in = ?1", "i",
+		      e->one_in ? (int64_t)e->one_in : 1);
 }
 
 /* ---- which epochs ---- */
@@ -106,14 +108,15 @@ int ship_sums_begin(const struct ship_how *how, struct ship_epoch *e)
 	e->is_complete = !how->sums_ns || is_over(how, e);
 	if (!how->sums_ns)
 		return 0;
-	e->one_in = how->one_in;
+	e->one_in = how->one_in ? how->one_in : 1;
 	return add_member(e, e);
 }
 
 bool ship_sums_joins(const struct ship_how *how, const struct ship_epoch *last,
 		     const struct ship_epoch *e)
 {
-	return how->sums_ns && last->run == e->run && !*last->label && !*e->label &&
+	return how->sums_ns && last->one_in && last->run == e->run && !*last->label &&
+	       !*e->label &&
 	       last->from_ns / how->sums_ns == e->from_ns / how->sums_ns &&
 	       last->last_flush + 1 == e->first_flush && e->to_ns >= last->to_ns &&
 	       last->nr_members < SHIP_MAX_MEMBERS;
@@ -641,11 +644,11 @@ static void adding_fini(struct adding *a)
 }
 
 /* *damaged: members were found to be damaged, and the rows are not right. */
-static int read_once(struct db *db, const struct ship_how *how, struct ship_epoch *e,
-		     struct ship_rows *out, bool *damaged)
+static int read_once(struct db *db, struct ship_epoch *e, struct ship_rows *out,
+		     bool *damaged)
 {
 	struct adding a = { .h = db_handle(db),
-			    .one_in = how->one_in,
+			    .one_in = e->one_in,
 			    .state = thin_seed(),
 			    .epoch = e,
 			    .drawn = { -1, -1, 0 },
@@ -672,15 +675,14 @@ static bool has_sound_member(const struct ship_epoch *e)
 	return false;
 }
 
-int ship_sums_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
-		   struct ship_rows *out)
+int ship_sums_read(struct db *db, struct ship_epoch *e, struct ship_rows *out)
 {
 	const size_t profile = out->profile.len, thin = out->thin.len;
 	bool damaged = false;
 	int err = check_members(db_handle(db), e);
 
 	if (!err)
-		err = read_once(db, how, e, out, &damaged);
+		err = read_once(db, e, out, &damaged);
 	if (err || !damaged)
 		return err;
 	if (!has_sound_member(e))
@@ -689,6 +691,6 @@ int ship_sums_read(struct db *db, const struct ship_how *how, struct ship_epoch 
 	out->thin.len = thin;
 	e->nr_rows = 0;
 	add_up(e);
-	err = read_once(db, how, e, out, &damaged);
+	err = read_once(db, e, out, &damaged);
 	return !err && damaged ? -CPI_ECORRUPT : err;
 }

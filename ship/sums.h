@@ -12,7 +12,7 @@
  * known number, each with N times the weight, and reports need no other rule. So the
  * store's streams have that period. Losses are thinned in the same way, so that
  * received = stored + losses holds in each stream. Flushes, and the row of table epoch,
- * keep the machine's numbers.
+ * keep the machine's numbers. N may differ from sum to sum (budget.h).
  */
 #ifndef CPI_SHIP_SUMS_H
 #define CPI_SHIP_SUMS_H
@@ -26,11 +26,14 @@
 #define SHIP_MAX_THIN    10000
 #define SHIP_MAX_MEMBERS 1440 /* epochs of one sum */
 
+/* For the connection h: makes ship_sums_weigh() possible. */
+int ship_sums_prepare(sqlite3 *h);
+
 /*
- * For the connection h: makes table stream show the periods of thinned streams to each
- * later statement.
+ * For an epoch or a sum: makes table stream show the periods that streams have in the
+ * store to each later statement.
  */
-int ship_sums_prepare(sqlite3 *h, const struct ship_how *how);
+int ship_sums_weigh(sqlite3 *h, const struct ship_epoch *e);
 
 /* Makes e, which was found as it is in the database, the first epoch of a sum. */
 int ship_sums_begin(const struct ship_how *how, struct ship_epoch *e);
@@ -58,7 +61,6 @@ bool ship_sums_cut(struct ship_epoch *last, uint64_t from_ns);
  * refer to. Members with a damaged profile are marked, and their samples are not in the
  * rows and numbers of the sum. -CPI_ECORRUPT if that leaves nothing.
  */
-int ship_sums_read(struct db *db, const struct ship_how *how, struct ship_epoch *e,
-		   struct ship_rows *out);
+int ship_sums_read(struct db *db, struct ship_epoch *e, struct ship_rows *out);
 
 #endif

@@ -1,14 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpi-ship --sums and --thin: sums of epochs, and a random part of their samples, in real stores.
+# cpi-ship's sums of epochs, and random parts of their samples, in real stores: --sums and
+# --thin, or what a budget of bytes is enough for.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/clickhouse.sh"
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((5 + $(store_tests 33)))
+plan $((6 + $(store_tests 42)))
 
-bad 'status 2: .*--thin needs --sums' '--thin without --sums is refused' cpi-ship --once --thin 5 --store clickhouse://a/b
+bad 'status 2: .*--thin needs --sums' '--thin with neither --sums nor a budget of bytes is refused' \
+	cpi-ship --once --budget 1 --thin 5 --store clickhouse://a/b
+bad 'status 2: .*--budget: "1%,x" is no valid PERCENT' 'a wrong number of bytes is refused' \
+	cpi-ship --once --budget 1%,x --store clickhouse://a/b
 bad 'status 2: .*--thin: "0" is no valid N' 'one in 0 samples is refused' cpi-ship --sums 1h --thin 0 --store clickhouse://a/b
 bad 'status 2: .*--sums: "2d" is no valid TIME' 'sums of more than a day are refused' \
 	cpi-ship --sums 2d --store clickhouse://a/b
@@ -29,6 +33,14 @@ sqlite3 today.db "DELETE FROM epoch WHERE id = 3; DELETE FROM flush WHERE epoch 
 	bail 'today.db'
 cp today.db damaged.db
 sqlite3 damaged.db "UPDATE run SET state = 1; UPDATE profile SET counts = x'ffffffffff' WHERE epoch = 2" || bail 'damaged.db'
+
+# An ended run whose two epochs have just ended.
+cp today.db fresh.db
+now=$(date +%s)
+sqlite3 fresh.db "UPDATE run SET from_ns = ($now - 90) * 1000000000, state = 1;
+	UPDATE epoch SET from_ns = ($now - 150 + 60 * id) * 1000000000, to_ns = ($now - 90 + 60 * id) * 1000000000;
+	UPDATE flush SET from_ns = ($now - 150 + 60 * seq) * 1000000000, to_ns = ($now - 90 + 60 * seq) * 1000000000" ||
+	bail 'fresh.db'
 
 # An ended run with 73 epochs in an hour; and the same when it had 42 of them, which are a sum.
 cp known.db whole.db
@@ -64,7 +76,7 @@ of()
 	echo "(host, at, nr) IN (SELECT host, at, nr FROM epoch WHERE name = '$1')"
 }
 
-# one_engine NAME: 33 tests
+# one_engine NAME: 42 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
@@ -188,6 +200,39 @@ print([json.load(open("mixed.json"))[k] for k in ("epochs", "epochs_of_sums", "e
 	ship worse worse.db --sums 24h
 	is "$(store_sql "SELECT count() FROM epoch WHERE name = 'worse'"), $(store_sql "SELECT sum(last_flush - first_flush + 1)
 		FROM dropped WHERE host IN (SELECT number FROM host WHERE name = 'worse')")" '0, 2' "$1: if all are damaged, none is shipped"
+
+	# A budget of bytes: each sum has its own part.
+	ship small known.db --sums 1h --budget 100,1K
+	is "$(store_sql "SELECT first_flush, last_flush, received, stored, lost, one_in FROM epoch WHERE name = 'small' ORDER BY at")" \
+		"1	2	2116	2107	9	7
+1	1	100	100	0	1" "$1: a budget chooses a part for each sum"
+	is "$(store_sql "SELECT DISTINCT mean_period FROM stream WHERE event = 'cpu-clock' AND id IN (SELECT stream FROM
+		profile WHERE $(of small)) ORDER BY mean_period")" \
+		"$(sqlite3 known.db "SELECT DISTINCT n * mean_period FROM stream s JOIN profile p ON p.stream = s.id,
+			(SELECT 1 AS n UNION SELECT 7) WHERE event = 'cpu-clock' AND (n = 7) = (p.epoch < 3) ORDER BY 1")" \
+		"$1: each has streams of its own weight"
+	kept=$(store_sql "SELECT sum(n) FROM profile WHERE counter = 0 AND $(of small)")
+	ok "$([ "$kept" -gt 310 ] && [ "$kept" -lt 492 ]; echo $?)" "$1: a seventh of the large one is kept ($kept of 2107 + 100)"
+	is "$(store_sql "SELECT sum(received) - sum(stored), sum(stored) FROM tally WHERE $(of small)")" \
+		"$(store_sql "SELECT sum(n) FROM loss WHERE $(of small)")	$kept" "$1: received = stored + losses in the streams"
+	cpi prof --db "$url" --epoch all --host small --format json >small.json 2>report.err
+	like "$(cat report.err)" '2 of 2 epochs are sums of one in up to 7 samples' "$1: a report says it"
+	python3 - <<'END'
+import json
+def time(name):
+    return sum(r["time_ns"] for r in json.load(open(name))["rows"])
+part, whole = time("small.json"), time("whole.json")
+assert abs(part / whole - 1) < 0.3, (part, whole)
+END
+	ok $? "$1: the report has the whole time, within the error"
+
+	# What has just ended when the process begins.
+	ship fresh fresh.db --budget 100,450K
+	is "$(store_sql "SELECT last_flush, one_in FROM epoch WHERE name = 'fresh' ORDER BY last_flush")" "1	0
+2	0" "$1: the first epochs of a process have all that they had"
+	is "$(rows "$url" fresh)" "$(rows fresh.db)" "$1: so a report of them has all of it"
+	ship short fresh.db --budget 100,10K
+	is "$(store_sql "SELECT min(one_in) > 0 FROM epoch WHERE name = 'short'")" 1 "$1: but not beyond half of the budget"
 }
 
 each_store one_engine

@@ -45,3 +45,19 @@ int curlcall_load(struct curlcall *out)
 	}
 	return out->global_init(CURL_GLOBAL_DEFAULT) ? -ENOENT : 0;
 }
+
+void curlcall_count(const struct curlcall *call, CURL *curl, uint64_t *sent,
+		    uint64_t *carried)
+{
+	curl_off_t body = 0, answer = 0;
+	long request = 0, header = 0;
+
+	call->getinfo(curl, CURLINFO_SIZE_UPLOAD_T, &body);
+	call->getinfo(curl, CURLINFO_SIZE_DOWNLOAD_T, &answer);
+	call->getinfo(curl, CURLINFO_REQUEST_SIZE, &request);
+	call->getinfo(curl, CURLINFO_HEADER_SIZE, &header);
+	*sent += (uint64_t)body;
+	/* The size of a request has no more than the first part of a large body. */
+	*carried += (uint64_t)(request > body ? request : body);
+	*carried += (uint64_t)answer + (uint64_t)header;
+}

@@ -9,6 +9,7 @@
 #define CPI_DB_CURLCALL_H
 
 #include <curl/curl.h>
+#include <stdint.h>
 
 /* The functions of libcurl that are used. */
 struct curlcall {
@@ -30,5 +31,12 @@ struct curlcall {
  * threads. Returns 0, or -ENOENT, logged.
  */
 int curlcall_load(struct curlcall *out);
+
+/*
+ * Adds what the last request carried: *sent, the bytes of its body; *carried, those of
+ * the body, the answer and the headers.
+ */
+void curlcall_count(const struct curlcall *call, CURL *curl, uint64_t *sent,
+		    uint64_t *carried);
 
 #endif

@@ -4,8 +4,7 @@
  *
  * The server is told to answer only when a statement has ended, so that a failure in
  * its middle is a status and not the end of rows. Rows are sent as columns, compressed
- * by zstd: as a body's encoding where the server is new enough to know it, else in the
- * blocks of ClickHouse's own clients.
+ * by zstd: as a body's encoding, or for old servers in blocks of ClickHouse's clients.
  */
 #include "config.h"
 
@@ -78,7 +77,7 @@ struct ch_store {
 	int host;   /* that answered last */
 	struct ch_store_wait wait;
 	unsigned int version;
-	uint64_t sent;
+	uint64_t sent, carried;
 	struct ch_cluster cluster;
 };
 
@@ -117,6 +116,11 @@ unsigned int ch_store_version(const struct ch_store *s)
 uint64_t ch_store_sent(const struct ch_store *s)
 {
 	return s->sent;
+}
+
+uint64_t ch_store_carried(const struct ch_store *s)
+{
+	return s->carried;
 }
 
 void ch_store_set_cluster(struct ch_store *s, const struct ch_cluster *c)
@@ -310,9 +314,8 @@ static int transfer_error(struct store_answer *a, CURLcode code)
 }
 
 /*
- * How long the server may be silent. It is, until the end, while it works on a
- * statement. A report waits up to LONGEST_S, as its user can interrupt it; a service
- * gives up a query after STALLED_S and tries again.
+ * How long the server may be silent, as it is until a statement ends. A report waits up
+ * to LONGEST_S: its user can interrupt it. A service tries again after STALLED_S.
  */
 static long silence_s(const struct ch_store *s, const struct store_answer *a,
 		      const char *query)
@@ -364,7 +367,6 @@ static int send_once(struct store_answer *a, const char *query, const char *data
 	char *escaped = s->call.escape(s->curl, query, 0), *url = NULL,
 	     longest[48] = "", settings[192];
 	long status = 0;
-	curl_off_t sent = 0;
 	CURLcode code;
 
 	/* Only then, for a user may be forbidden to change settings. */
@@ -396,9 +398,8 @@ static int send_once(struct store_answer *a, const char *query, const char *data
 	s->call.setopt(s->curl, CURLOPT_FRESH_CONNECT, a->reader.types ? 0L : 1L);
 	s->call.setopt(s->curl, CURLOPT_LOW_SPEED_TIME, silence_s(s, a, query));
 	code = s->call.perform(s->curl);
-	s->call.getinfo(s->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
 	s->call.getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status);
-	s->sent += (uint64_t)sent;
+	curlcall_count(&s->call, s->curl, &s->sent, &s->carried);
 	s->call.free(escaped);
 	free(url);
 	return code ? transfer_error(a, code) : status_error(a, status);

@@ -582,7 +582,7 @@ QUICK_TESTS += t/unit/check_precise
 t_unit_check_precise_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_precise_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) $(ANALYSIS_LIBS) -lm
 # The store of a fleet.
-STORE_UNIT = t/unit/check_amount t/unit/check_contained t/unit/check_due t/unit/check_native t/unit/check_rowbinary t/unit/check_storeurl \
+STORE_UNIT = t/unit/check_amount t/unit/check_budget_bytes t/unit/check_contained t/unit/check_due t/unit/check_native t/unit/check_rowbinary t/unit/check_storeurl \
 	t/unit/check_thin
 check_PROGRAMS += $(STORE_UNIT)
 QUICK_TESTS += $(STORE_UNIT)
@@ -591,6 +591,9 @@ t_unit_check_amount_LDADD = report/libreport.a analysis/libanalysis.a db/libstor
 	$(UNIT_LDADD) $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(NETTLE_LIBS) -lm
 t_unit_check_contained_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_contained_LDADD = ship/libship.a $(UNIT_LDADD)
+t_unit_check_budget_bytes_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_budget_bytes_LDADD = ship/libship.a db/libstore.a db/libdb.a base/libbase.a $(UNIT_LDADD) \
+	$(SQLITE_LIBS) $(ZSTD_LIBS) $(NETTLE_LIBS) -lm
 t_unit_check_due_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_due_LDADD = ship/libship.a db/libstore.a db/libdb.a base/libbase.a $(UNIT_LDADD) \
 	$(SQLITE_LIBS) $(ZSTD_LIBS) $(NETTLE_LIBS) -lm
