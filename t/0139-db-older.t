@@ -26,7 +26,7 @@ cat --stacks --epoch all --format=csv
 cat --intervals --epoch all --format=csv
 EOF
 nr_commands=$(wc -l <commands)
-plan $((2 * nr_commands + 11))
+plan $((2 * nr_commands + 16))
 
 # ask FOLDER: runs each command on FOLDER/t.db; the output goes to FOLDER/NUMBER.out.
 ask()
@@ -53,7 +53,7 @@ is "$(sqlite3 older/t.db 'PRAGMA user_version')" 3 \
 	'reading commands do not migrate the older database'
 
 try 'a writing command migrates the database' cpi epoch label 1 first --db newer/t.db
-is "$(sqlite3 newer/t.db 'PRAGMA user_version')" 7 'the migrated database has the newer version'
+is "$(sqlite3 newer/t.db 'PRAGMA user_version')" 8 'the migrated database has the newer version'
 try 'cpi cat --check finds no damage in the migrated database' cpi cat --check --db newer/t.db
 is "$(sqlite3 newer/t.db 'SELECT kind, sum(received), sum(stored),
 	(SELECT sum(n) FROM loss l WHERE l.kind = t.kind) FROM tally t GROUP BY kind')" \
@@ -81,6 +81,27 @@ try 'cpi cat --intervals prints the same for version 4' sh -c \
 sqlite3 newer/t.db ".backup five.db"
 sqlite3 five.db 'DROP TABLE access_set; DROP TABLE mark; PRAGMA user_version = 5'
 is "$(cpi mark --list --format=csv --db five.db)" at,host,text 'version 5 has no marks'
+
+# Version 7 had the table capture without row ids.
+sqlite3 newer/t.db ".backup seven.db"
+sqlite3 seven.db 'DROP TABLE capture;
+	CREATE TABLE capture (image INTEGER NOT NULL REFERENCES image (id),
+	part INTEGER NOT NULL, covers BLOB NOT NULL, data BLOB NOT NULL,
+	PRIMARY KEY (image, part)) STRICT, WITHOUT ROWID; PRAGMA user_version = 7'
+printf '%s;\n' "INSERT INTO capture SELECT id, 2, x'0102', randomblob(100000) FROM image LIMIT 3" \
+	"INSERT INTO capture SELECT image, 1, x'0304', randomblob(10) FROM capture" |
+	sqlite3 seven.db
+rows='SELECT image, part, hex(covers), hex(data) FROM capture ORDER BY image, part'
+sqlite3 seven.db "$rows" >seven.rows
+is "$(cpi prof --epoch all --format=csv --by comm --db seven.db | cmp - newer/2.out)" '' \
+	'cpi prof prints the same for version 7'
+try 'a writing command migrates version 7' cpi epoch label 1 first --db seven.db
+is "$(wc -l <seven.rows) $(sqlite3 seven.db "$rows" | cmp - seven.rows)" '6 ' \
+	'the migrated table capture has the same rows'
+is "$(sqlite3 seven.db 'SELECT count(rowid) FROM capture')" 6 \
+	'the migrated table capture has row ids'
+is "$(sqlite3 seven.db .schema | sort)" "$(sqlite3 newer/t.db .schema | sort)" \
+	'the migrated schema is that of a database of version 3'
 
 cpi epoch import older/t.db --db newer/t.db >out 2>err
 is "$?" 1 'an older database is not imported'

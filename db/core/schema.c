@@ -18,7 +18,7 @@
 
 static const char *const steps[] = {
 	schema_sql,   schema_2_sql, schema_3_sql, schema_4_sql,
-	schema_5_sql, schema_6_sql, schema_7_sql,
+	schema_5_sql, schema_6_sql, schema_7_sql, schema_8_sql,
 };
 
 const struct schema schema_current = {
