@@ -100,7 +100,7 @@ t_bench_execs_CFLAGS = $(AM_CFLAGS)
 
 dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/imports t/bench/workload
 EXTRA_DIST += t/bench/README.md t/bench/lines t/bench/lines_unit.cc
-dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/imports t/bench/record \
+dist_check_SCRIPTS += t/bench/compare t/bench/counts t/bench/hook t/bench/imports t/bench/record \
 	t/bench/recordings t/bench/report \
 	t/bench/tip t/bench/what_ran t/bench/workload
 EXTRA_DIST += t/bench/README.md
@@ -116,6 +116,7 @@ bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
 	@echo 'cpid and everybody else: $(srcdir)/t/bench/overhead --quick --json FILE'
+	@echo 'What cpid does, counted: $(srcdir)/t/bench/counts NAME=BUILD'
 	@echo 'cpid for long: $(srcdir)/t/bench/soak 1800'
 	@echo 'Attribution: t/bench/attribute_bench'
 	@echo 'Reading apart: t/bench/timed_child_bench'
