@@ -904,16 +904,19 @@ int windowsampler_wait_ms(const struct collector *ws)
 	return at > now ? (int)((at - now) / NSEC_PER_MSEC) + 1 : 0;
 }
 
+/*
+ * The ring wakes the daemon when somebody new is in it, and then until it is empty:
+ * also for later records, for which it would not wake. So it is emptied in each turn of
+ * the daemon's loop, which takes no system call: first here, so that this turn enters
+ * the new process, and once more in windowsampler_run().
+ */
 static bool is_due(struct collector *ws)
 {
+	ws->source->ops->consume(ws->source, take_record, ws);
 	return !windowsampler_wait_ms(ws);
 }
 
 /*
- * The ring wakes the daemon when somebody new is in it, and then until it is empty:
- * also for later records, for which it would not wake. So it is emptied each time,
- * which takes no system call.
- *
  * Answers of cpi-translate wake nobody: they are looked for after a while, so that one
  * wake-up serves several.
  */
