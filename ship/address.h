@@ -2,23 +2,25 @@
 /*
  * address.h - addresses of shipments, so that each epoch counts once in the store
  *
- * ClickHouse has neither transactions nor unique keys. So on all versions the shipper
- * inserts its row and reads it back, to find out whether another shipper took the same
- * address; a later read sees every earlier insert.
+ * ClickHouse has neither transactions nor unique keys. So the shipper inserts its row
+ * and reads it back, to find out whether another shipper took the same address. This
+ * works with all versions, because a read sees every insert that came before it.
  *
  * I1  An address (host, at, nr) is used for one attempt of one shipper. Each attempt
  *     writes a random number at its address. If the shipper finds a second number
- *     there, another shipper took the address as well, and it takes another one.
- * I2  The row in table epoch is inserted last; only with it the other rows of the
- *     shipment count. If an insert fails, or an answer is missing, the rows stay
- *     without it and are never read, and the epoch is shipped again at another address.
- * I3  If complete shipments of the run that come before a shipment (contained.h) have
- *     all its flushes, it becomes void. So an epoch that was rolled up after a part of
- *     it was shipped replaces that part; of two that are equal, and were read at the
- *     same time, the one with the lower address stays.
+ *     there, another shipper took the address as well. Then both take other addresses.
+ * I2  The row in table epoch is inserted last; the other rows of the shipment count
+ *     only once it is there. If an insert fails, or an answer is missing, they stay
+ *     without that row and are never read. The epoch is shipped again, at another
+ *     address.
+ * I3  A shipment becomes void if complete shipments of the run that come before it
+ *     (contained.h) have all its flushes. So an epoch that was rolled up after a part
+ *     of it was shipped replaces that part. Of two equal shipments that were read at
+ *     the same time, the one with the lower address stays.
  * I4  The turn of a shipment is higher than that of all shipments of the host that the
- *     store had before the epoch was read from the database. So of two turns the higher
- *     one has what retention and labels made of the epochs later.
+ *     store had before the epoch was read from the database. So of two shipments, the
+ *     one with the higher turn has the later state of the epochs: what retention and
+ *     labels have made of them.
  */
 #ifndef CPI_SHIP_ADDRESS_H
 #define CPI_SHIP_ADDRESS_H
@@ -57,8 +59,9 @@ int ship_read_shipments(struct ch_store *s, const struct ship_run *run, uint64_t
 			struct shipments *out);
 
 /*
- * Makes those void that are contained, as I3 says. With `all`, those that overlap, too:
- * what they alone have gets rows of table dropped first. Adds their number to *nr_void.
+ * Voids the shipments that are contained, as I3 says. With `all`, also voids those that
+ * overlap; the flushes that only one of these has are first listed in table dropped.
+ * Adds the number of shipments that became void to *nr_void.
  */
 int ship_void(struct ch_store *s, const struct ship_run *run,
 	      const struct shipments *list, bool all, uint64_t *nr_void);

@@ -3,8 +3,8 @@
  * contained.c - compares the flushes of a run's shipments
  *
  * The flushes at which a range begins, or after which one ends, cut the numbers into
- * pieces. Shipments are looked at in their order; each covers its pieces. From a
- * covered piece there is a way to the next one that is not, so the time hardly grows
+ * pieces. Shipments are looked at in their order; each covers its pieces. A covered
+ * piece points on towards the next piece that is not covered. So the time hardly grows
  * with the number of shipments that have a piece.
  */
 #include "config.h"
@@ -176,7 +176,9 @@ int shipments_mark(struct shipments *list)
 	return err;
 }
 
-/* The flushes from `first` on, as far as the first nr shipments all have them, or not.
+/*
+ * Whether any of the first nr shipments has the flush `first`. Lowers *last so that the
+ * answer is the same for all flushes from `first` to *last.
  */
 static bool is_had(const struct shipments *list, size_t nr, uint64_t first,
 		   uint64_t *last)

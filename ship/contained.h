@@ -7,8 +7,8 @@
  *
  * Shipments have an order: those that were read later come first (address.h, I4), then
  * those with more flushes, then those with the lower address. Only shipments that come
- * before another one replace it. So no flush is lost, whoever marks which part of the
- * shipments: the first shipment that has a flush is never replaced.
+ * before another one replace it. So the first shipment that has a given flush is never
+ * replaced, and no flush is lost, even if several shippers mark different shipments.
  */
 #ifndef CPI_SHIP_CONTAINED_H
 #define CPI_SHIP_CONTAINED_H
@@ -54,8 +54,8 @@ int shipments_add(struct shipments *list, const struct shipment *of,
 int shipments_mark(struct shipments *list);
 
 /*
- * Of marked shipments: takes from *f, flushes of shipment i, the next ones that none
- * before i has. false: there are no more.
+ * *f are flushes of shipment i; the shipments are marked. Moves the next flushes that
+ * no shipment before i has from *f to *alone. Returns false if there are no more.
  */
 bool shipments_next_alone(const struct shipments *list, size_t i, struct flushes *f,
 			  struct flushes *alone);

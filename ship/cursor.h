@@ -19,13 +19,12 @@ struct ship_cursor {
 	struct ship_run run;
 	uint64_t last;
 	uint64_t next;    /* epochs with later flushes are sent */
-	uint64_t rewound; /* what replaces shipments from this flush on is sent; 0:
-			     nothing is */
-	uint64_t until;   /* then it is at an end */
-	unsigned int nr_rewinds; /* of ship_rewind_gives_up() */
-	uint64_t committed,
-		found; /* the last flush that the store must have, and has */
-	bool had;      /* the store had epochs of the host when the run began */
+	uint64_t rewound; /* flushes from this one on are being sent again; 0: none */
+	uint64_t until;   /* the flush with which that ends */
+	unsigned int nr_rewinds;   /* of ship_rewind_gives_up() */
+	uint64_t committed, found; /* the last flush that the store should have; that it
+				      has */
+	bool had; /* the store had epochs of the host when the run began */
 };
 
 /* Starts as { 0 }. */
@@ -41,8 +40,8 @@ struct ship_cursor *ship_cursors_find(const struct ship_cursors *list,
 				      const struct ship_run *run);
 
 /*
- * The same; asks the store if the run is not known, and finishes what a crash left. The
- * database has the run with the number id.
+ * The same; asks the store if the run is not known, and finishes what a crash left
+ * unfinished. id is the number of the run in the database.
  */
 int ship_cursors_get(struct ship_cursors *list, struct ch_store *store, sqlite3 *h,
 		     int64_t id, const struct ship_run *run, uint64_t *nr_void,
@@ -51,21 +50,21 @@ int ship_cursors_get(struct ship_cursors *list, struct ch_store *store, sqlite3 
 /* An epoch of the run is in the store. */
 void ship_cursor_advance(struct ship_cursor *c, const struct ship_epoch *e);
 
-/* Voids what shipments whose last flush is `first` or later replace. */
+/* Voids shipments whose last flush is `first` or later, if others replace them. */
 int ship_cursor_void(struct ship_cursor *c, struct ch_store *store, uint64_t first,
 		     uint64_t *nr_void);
 
 /*
- * Epochs of the run are due that have flushes from `first` on, which were sent before.
- * Goes back to where the shipments that they have a part of begin (rewind.h); then
- * c->rewound is not 0.
+ * Call it if due epochs of the run have flushes that were sent before; `first` is the
+ * first of these. Goes back to the beginning of the shipments of which these epochs
+ * have a part (rewind.h). If it goes back, c->rewound is not 0 afterwards.
  */
 int ship_cursor_rewind(struct ship_cursor *c, struct ch_store *store, sqlite3 *h,
 		       uint64_t first);
 
 /*
- * What was due of the flushes was sent again. Goes back again if epochs were changed
- * meanwhile, but only a few times in a row; else that has ended.
+ * Call it when all due epochs were sent again. Goes back again if epochs were changed
+ * meanwhile, but only a few times in a row. Otherwise c->rewound is 0 afterwards.
  */
 int ship_cursor_end_rewind(struct ship_cursor *c, struct ch_store *store, sqlite3 *h,
 			   uint64_t *nr_void);

@@ -56,8 +56,8 @@ int ship_due_take(struct ship_due *d, const struct ship_how *how, struct ship_ep
 }
 
 /*
- * The limit of epochs is no end of a sum: others may follow. The sum comes with the
- * next batch, unless it is all there is.
+ * A sum does not end where the limit on epochs was reached: more of its epochs may
+ * follow. So it waits for the next batch, unless this batch has nothing else.
  */
 static void end_at_limit(struct ship_due *d)
 {

@@ -6,8 +6,8 @@
  *
  * I1  No epoch is passed over if a later one of its run is in the batch: the cursor of
  *     the run, the last flush in the store, would go beyond it.
- * I2  Of a run's epochs that retention may still merge into one, a shipment has epochs
- *     of one hour only, or all of them (ship_sums_cut()).
+ * I2  Retention may later merge epochs of a run into one. A shipment that has only a
+ *     part of these has epochs of one hour only (ship_sums_cut()).
  */
 #ifndef CPI_SHIP_DUE_H
 #define CPI_SHIP_DUE_H
@@ -19,11 +19,11 @@
 #include "ship/rows.h"
 
 #define SHIP_MAX_EPOCHS 512 /* shipments of one batch */
-/* Epochs that are looked at: more than a sum may have. Beyond those that wait there may
- * be ones of other runs. */
+/* Epochs that are looked at: more than one sum may have, because epochs of other runs
+ * may follow those that have to wait. */
 #define SHIP_MAX_DUE (4 * SHIP_MAX_EPOCHS)
 
-/* Zeroed, but for max, it is empty. */
+/* It is empty if all members but max are 0. */
 struct ship_due {
 	struct ship_epoch epoch[SHIP_MAX_EPOCHS]; /* each one a shipment */
 	size_t nr, max;
@@ -33,13 +33,13 @@ struct ship_due {
 };
 
 /*
- * Takes the next epoch, and what belongs to e; or leaves it to a later batch. is_busy:
- * it is open, or retention works on it.
+ * Adds e, the next epoch, or leaves it to a later batch. If it takes over the memory of
+ * e, it zeroes e. is_busy: the epoch is open, or retention works on it.
  */
 int ship_due_take(struct ship_due *d, const struct ship_how *how, struct ship_epoch *e,
 		  bool is_busy);
 
-/* After the last epoch: removes sums to which an epoch may still come. */
+/* After the last epoch: removes sums to which an epoch may still be added. */
 void ship_due_end(struct ship_due *d);
 
 #endif

@@ -5,8 +5,8 @@
  * After a failure it waits, twice as long each time up to five minutes, minus a
  * random part, so that not all machines connect at once when a store comes back.
  * Meanwhile, and while a store is silent, it tells the service manager that it
- * lives, and writes its metrics. SIGHUP gives up what is being sent, which is sent
- * again, and reads the options again.
+ * lives, and writes its metrics. On SIGHUP it gives up the batch that it is sending,
+ * reads the options again, and sends that batch again.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@
 #define REPEATS_NS    (3600 * NSEC_PER_SEC)
 #define TICK_MS       5000
 #define METRICS_NS    (15 * NSEC_PER_SEC)
-#define EXIT_WRONG    2 /* its options are */
+#define EXIT_WRONG    2 /* wrong options */
 
 struct ship {
 	struct ship_options options;
@@ -81,7 +81,7 @@ static void write_metrics(struct ship *s)
 	s->metrics_ns = time_mono_ns() + METRICS_NS;
 }
 
-/* What is due however long the rest takes; about once a second. */
+/* Does what is due however long the rest takes. Called at least every TICK_MS. */
 static void tick(void *ctx)
 {
 	struct ship *s = ctx;
@@ -253,7 +253,7 @@ static void note_failure(struct ship *s)
 		s->wait_ns = MAX_WAIT_NS;
 }
 
-/* For those who watch it. */
+/* Tells the service manager the status, and writes the metrics. */
 static void note_status(struct ship *s, int err, size_t nr)
 {
 	struct buf text = { 0 };
@@ -293,7 +293,7 @@ static uint64_t every_ns(const struct ship *s)
 	return s->options.every_ns ? s->options.every_ns : shipper_every_ns(s->shipper);
 }
 
-/* One attempt, and the rest after it. 0; 1: all is shipped; or why it ends. */
+/* One attempt, and the pause after it. 0; 1: all is shipped; or why cpi-ship ends. */
 static int turn(struct ship *s)
 {
 	uint64_t rest_ns = 0;
@@ -321,7 +321,7 @@ static int run(struct ship *s)
 	return result < 0 ? result : 0;
 }
 
-/* Opens what the confinement takes away, and confines itself. */
+/* Opens what cannot be opened once it is confined, and confines itself. */
 static int prepare(struct ship *s)
 {
 	struct text_list dbs = { .item = { s->options.db }, .nr = 1 };

@@ -148,8 +148,9 @@ struct sending {
 	/* Of the image that is read: how many rows the store has, may have, and gets.
 	 */
 	uint64_t image;
-	size_t had, max_parts, nr_put;
-	bool more; /* rows that did not fit into one insert */
+	size_t had, max_parts,
+		nr_put; /* parts of the image: in the store, at most, put now */
+	bool more;      /* rows that did not fit into one insert */
 };
 
 /* An image that has rows of a table, and how many. */

@@ -30,9 +30,9 @@ int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch
 int ship_names_send(struct ship_names *n, struct ch_store *s);
 
 /*
- * Sends names, code and captures that the store lacks, of all images of the database,
- * or only of those that were in the store's table image when the process began, or that
- * it sent.
+ * Sends names, code and captures that the store lacks, of all images of the database.
+ * With only_known it does so only for images that were in the store's table image when
+ * the process began, or that the process sent.
  * An image has at most SHIP_MAX_PARTS parts of captures in the store; later ones stay
  * on their machines.
  */

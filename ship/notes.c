@@ -2,8 +2,9 @@
 /*
  * notes.c - sends marks and gaps that were not sent before
  *
- * A hash of each that was sent is kept: 8 bytes, and a machine has some hundred. They
- * are read first and sent then, for no statement is open while the store is asked.
+ * A hash of each note that was sent is kept: 8 bytes, for some hundred notes of a
+ * machine. Notes are read first and sent afterwards, so that no statement is open while
+ * the store is asked.
  */
 #include "config.h"
 

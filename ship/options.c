@@ -34,7 +34,7 @@ static int set_store(void *member, const char *text)
 	return *text && !storeurl_is(text) ? -EINVAL : service_set_text(member, text);
 }
 
-/* What this machine's epochs are told from others by. */
+/* A name that distinguishes this machine's epochs from those of others. */
 static int set_name(void *member, const char *text)
 {
 	if (strlen(text) > MAX_NAME || !text_is_clean(text))
@@ -176,7 +176,7 @@ static int check_store(const char *store)
 	return err;
 }
 
-/* The environment, where options say nothing; empty texts say nothing. */
+/* Takes names that no option sets from the environment. "" counts as not set. */
 static int take_environment(struct ship_options *o)
 {
 	const struct {
@@ -191,7 +191,7 @@ static int take_environment(struct ship_options *o)
 		const char *text = getenv(names[i].variable);
 
 		if (text && !*names[i].name && set_name(names[i].name, text)) {
-			log_err("%s: not valid: at most %d bytes, and no controls",
+			log_err("%s: at most %d bytes, and no control characters",
 				names[i].variable, MAX_NAME);
 			return -EINVAL;
 		}

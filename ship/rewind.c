@@ -37,7 +37,7 @@ static int note_range(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-/* How many of the flushes of f are among them. */
+/* How many of the flushes of f are in the ranges. */
 static uint64_t count(const struct ranges *r, const struct flushes *f)
 {
 	size_t low = 0, high = r->nr;
@@ -106,7 +106,7 @@ int ship_rewind(sqlite3 *h, int64_t run, const struct shipments *list, uint64_t 
 	return err;
 }
 
-/* Whether the database has flushes that shipment i has, and none before it. */
+/* Whether the database has flushes that shipment i has, but no shipment before i. */
 static bool has_alone(const struct shipments *list, size_t i, const struct ranges *r)
 {
 	const struct shipment *s = &list->shipment[i];

@@ -276,7 +276,7 @@ static int read_all(sqlite3 *h, struct rows_reader *r)
 	return err;
 }
 
-/* Cuts off what an epoch that failed has left. */
+/* Removes the rows of an epoch that could not be read completely. */
 static void cut(struct ship_rows *r, size_t profile, size_t thin, const size_t *table)
 {
 	r->profile.len = profile;

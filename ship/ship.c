@@ -57,7 +57,7 @@ struct shipper {
 struct hole {
 	int64_t run;
 	uint64_t first, last;
-	bool damaged; /* or removed */
+	bool damaged; /* false: removed */
 };
 
 struct batch {
@@ -91,7 +91,7 @@ struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
 	return NULL;
 }
 
-/* Of a store that is another one, or has lost rows: all is asked, and sent, again. */
+/* If the store was replaced or has lost rows: asks and sends everything again. */
 static int forget_store(struct shipper *s)
 {
 	ship_cursors_forget(&s->cursors);
@@ -155,7 +155,7 @@ static void local_runs_fini(struct local_runs *list)
 	free(list->run);
 }
 
-/* The name that the store has of a host. */
+/* The name of a host in the store. */
 static const char *name_of(const struct shipper *s, const char *host)
 {
 	return s->told.host && *s->told.host ? s->told.host : host;
@@ -207,7 +207,7 @@ static struct ship_cursor *cursor_of(const struct shipper *s,
 	return ship_cursors_find(&s->cursors, &run);
 }
 
-/* In place of the host's text, which is the epoch's. */
+/* Replaces the host name, which the epoch owns, by that in the store. */
 static void name_host(const struct shipper *s, struct platform_desc *p)
 {
 	char *name;
@@ -219,7 +219,7 @@ static void name_host(const struct shipper *s, struct platform_desc *p)
 	p->host = name;
 }
 
-/* What the store knows a shipment's host by. */
+/* Sets the name and the number of the epoch's host in the store. */
 static int name_epoch(const struct shipper *s, struct ship_epoch *e)
 {
 	const struct ship_cursor *c;
@@ -272,7 +272,7 @@ static int note_hole(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-/* Flushes beyond the cursors that the database has no longer. */
+/* Flushes beyond the cursors that the database no longer has. */
 static int find_holes(struct batch *b)
 {
 	static const char holes[] =
@@ -507,7 +507,7 @@ static const struct ship_epoch *find_beyond(const struct batch *b,
 	return NULL;
 }
 
-/* Says and notes what will be missing. Equal rows of the table count once. */
+/* Logs the flushes that the store will not get, and adds them to its table dropped. */
 static int send_dropped(struct batch *b, uint64_t *nr_dropped)
 {
 	struct buf rows = { 0 };
@@ -540,7 +540,7 @@ static int send_dropped(struct batch *b, uint64_t *nr_dropped)
 	return err;
 }
 
-/* The batch is in the store: moves the cursors, and voids what it contains. */
+/* The batch is in the store: moves the cursors, and voids what the batch replaces. */
 static int advance(struct batch *b)
 {
 	struct shipper *s = b->shipper;
@@ -564,7 +564,7 @@ static int advance(struct batch *b)
 	return err;
 }
 
-/* Ends it also for runs of which the database has nothing more. */
+/* If nothing is due, ends going back for all runs that went back. */
 static int end_rewinds(struct batch *b)
 {
 	struct shipper *s = b->shipper;
@@ -643,7 +643,7 @@ static bool is_expired(const struct shipper *s, const struct ship_cursor *c)
 				    store_settings_oldest_s(&s->settings);
 }
 
-/* Whether the store has what it had of a host, of all its runs. */
+/* Checks that the store still has what it had of a host's runs; sets epochs' turns. */
 static int check_host(struct batch *b, const char *host)
 {
 	struct shipper *s = b->shipper;
@@ -754,7 +754,7 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 	if (err || b->is_stale)
 		goto out;
 	err = b->due.nr ? send_batch(b) : end_rewinds(b);
-	if (!err && s->cursors.nr) /* a machine that nothing is of has no number */
+	if (!err && s->cursors.nr) /* a machine without runs has no number */
 		err = ship_notes_send(s->notes, b->db, s->store);
 	s->names_bytes -= ch_store_carried(s->store);
 	if (!err)

@@ -16,7 +16,7 @@
 #include "db/clickhouse/store.h"
 #include "ship/rows.h"
 
-#define SHIP_MAX_BYTES (64u << 20) /* of one insert; then no further epoch is added */
+#define SHIP_MAX_BYTES (64u << 20) /* of a batch's rows; then no epoch is added */
 
 struct ship_stats {
 	uint64_t nr_epochs, nr_rows, nr_void;

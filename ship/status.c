@@ -27,7 +27,7 @@ static const struct prometheus_rule rules[] = {
 	{ "written_s", "written_timestamp_seconds", NULL, NULL, GAUGE, 0, "When these numbers were written.", NULL },
 	{ "start_s", "start_timestamp_seconds", NULL, NULL, GAUGE, 0, "When cpi-ship started.", NULL },
 	{ "success_s", "last_success_timestamp_seconds", NULL, NULL, GAUGE, 0, "When an attempt succeeded last; 0: not since the start.", NULL },
-	{ "level_s", "level_timestamp_seconds", NULL, NULL, GAUGE, 0, "When no complete epoch waited; before that is known, the start.", NULL },
+	{ "level_s", "level_timestamp_seconds", NULL, NULL, GAUGE, 0, "The last time at which no complete epoch waited; at first, the start.", NULL },
 };
 /* clang-format on */
 

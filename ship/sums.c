@@ -95,7 +95,7 @@ static int add_member(struct ship_epoch *e, const struct ship_epoch *of)
 	return 0;
 }
 
-/* No epoch can follow: it is over for long, or its run is, or it is not added up. */
+/* Whether no epoch can follow in the sum: its time or run is over, or e is alone. */
 static bool is_over(const struct ship_how *how, const struct ship_epoch *e)
 {
 	const uint64_t number = e->from_ns / how->sums_ns;
@@ -238,8 +238,8 @@ static int end_part(struct adding *a)
 }
 
 /*
- * Adds the samples that are kept of an offset; each has its outcome with it. Outcomes
- * that are more than the samples are kept apart from these.
+ * Draws which samples of an offset are kept, and adds them; a sample keeps its outcome.
+ * If there are more outcomes than samples, outcomes and samples are drawn separately.
  */
 static int keep(struct adding *a, const struct count *c)
 {
@@ -266,7 +266,7 @@ static struct ship_member *find_member(const struct adding *a, int64_t id)
 	return NULL;
 }
 
-/* The others are read on: they may have damage as well. */
+/* Marks the member. The others are still read: they may be damaged as well. */
 static int note_damage(struct adding *a, int64_t id, int why)
 {
 	struct ship_member *m = find_member(a, id);
@@ -460,7 +460,7 @@ static uint64_t kept_of(const struct adding *a, int64_t image, int64_t stream)
 
 /*
  * comm, image, stream, their ids, n, and n of all commands of the image and stream.
- * Which of these have the kept samples is drawn.
+ * Draws which of these commands the kept samples belong to.
  */
 static int put_comm(sqlite3_stmt *st, void *ctx)
 {

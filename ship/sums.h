@@ -7,12 +7,11 @@
  * same interval are one shipment: their samples are added up by offset, without
  * contexts, call stacks, branches, windows, accesses and weights of hardware samples.
  *
- * With --thin=N, each sample is kept with a probability of 1/N. The rest of a stream
- * whose samples have a period P is a stream with the period N * P: its samples are of a
- * known number, each with N times the weight, and reports need no other rule. So the
- * store's streams have that period. Losses are thinned in the same way, so that
- * received = stored + losses holds in each stream. Flushes, and the row of table epoch,
- * keep the machine's numbers. N may differ from sum to sum (budget.h).
+ * With --thin=N, each sample is kept with a probability of 1/N. In the store, what is
+ * kept of a stream with the period P is a stream with the period N * P: each sample has
+ * N times the weight, and reports need no other rule. Losses are thinned in the same
+ * way, so that received = stored + losses holds in each stream. Flushes, and the row of
+ * table epoch, keep the machine's numbers. N may differ from sum to sum (budget.h).
  */
 #ifndef CPI_SHIP_SUMS_H
 #define CPI_SHIP_SUMS_H
@@ -35,7 +34,7 @@ int ship_sums_prepare(sqlite3 *h);
  */
 int ship_sums_weigh(sqlite3 *h, const struct ship_epoch *e);
 
-/* Makes e, which was found as it is in the database, the first epoch of a sum. */
+/* Makes e, as it was read from the database, the first epoch of a sum. */
 int ship_sums_begin(const struct ship_how *how, struct ship_epoch *e);
 
 /* Whether e belongs to the same sum as last, which precedes it in the order of flushes.
@@ -47,9 +46,9 @@ bool ship_sums_joins(const struct ship_how *how, const struct ship_epoch *last,
 int ship_sums_join(struct ship_epoch *last, const struct ship_epoch *e);
 
 /*
- * Of a sum that ends before an epoch that begins at from_ns. If more epochs of the
- * sum's last hour may come, retention may later make one epoch of that hour, with
- * members of the sum. It must have all of a shipment or nothing of it (address.h, I3).
+ * Cuts a sum that ends before an epoch that begins at from_ns. If more epochs of the
+ * sum's last hour may come, retention may later merge them with members of the sum into
+ * one epoch. That epoch must have all of a shipment or nothing of it (address.h, I3).
  * So this removes the members of that hour, which become a sum of their own. If the
  * clock was set back by hours, only the first hour stays. Returns whether members were
  * removed.

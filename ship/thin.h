@@ -13,7 +13,7 @@ uint64_t thin_seed(void);
 /*
  * Draws how many of n samples are kept, if each one is kept with a probability of 1/5.
  * Called once for each level: level k keeps one of 5^k. The distribution is binomial
- * for less than 65536 samples. For more it is the normal distribution with the same
+ * for fewer than 65536 samples. For more it is the normal distribution with the same
  * mean and variance, to limit the time.
  */
 uint64_t thin_draw(uint64_t *state, uint64_t n);
@@ -22,10 +22,10 @@ uint64_t thin_draw(uint64_t *state, uint64_t n);
 uint64_t thin_draw_of(uint64_t *state, uint64_t n, uint64_t by);
 
 /*
- * Of all things, kept ones were chosen at random. Draws how many of these are among n
- * of all. The distribution is hypergeometric for less than 65536 things, and
- * else nearly the normal one with the same mean and variance. The result is never more
- * than n or kept, nor so small that the others could not have the rest.
+ * `kept` of `all` things were chosen at random. Draws how many of these are among n of
+ * the things. The distribution is hypergeometric for fewer than 65536 things, otherwise
+ * nearly the normal one with the same mean and variance. The result is never more than
+ * n or kept, nor so small that the other things could not have the rest.
  */
 uint64_t thin_draw_among(uint64_t *state, uint64_t n, uint64_t all, uint64_t kept);
 
