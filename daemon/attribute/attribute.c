@@ -55,15 +55,15 @@ static struct place recorded_place(const struct attribution *a, uint64_t pc)
 }
 
 struct place attribute_kernel_place(struct attribution *a, uint64_t pc, uint32_t tgid,
-				    struct time_span when)
+				    uint64_t now_ns)
 {
 	struct place place = { .loss = SAMPLE_KEPT, .start = pc, .end = pc + 1 };
 	struct kernel_symbol s;
 
 	if (a->recorded)
 		return recorded_place(a, pc);
-	if (!kernel_find(a->kernel, pc, when.t0, &s)) {
-		a->lacking |= kernel_note_miss(a->kernel, pc, when.t0, when.t1);
+	if (!kernel_find(a->kernel, pc, &s)) {
+		a->lacking |= kernel_note_miss(a->kernel, now_ns);
 		place.loss = kernel_idle_image(a->kernel) ? SAMPLE_KERNEL_UNMAPPED
 							  : SAMPLE_KERNEL_HIDDEN;
 		return place;
@@ -159,7 +159,6 @@ static struct place find_place(struct attribution *a, const struct batch *b,
 			       const struct cpi_entry *e, const struct entry_run *run,
 			       const struct owner *owner)
 {
-	const struct time_span when = { b->from_ns, b->to_ns };
 	const uint32_t tgid = owner->tgid;
 	unsigned int generation =
 		cpi_entry_generation(e) | (b->by_exec_id ? PROCMAP_BY_EXEC_ID : 0);
@@ -172,8 +171,9 @@ static struct place find_place(struct attribution *a, const struct batch *b,
 				       .start = pc,
 				       .end = pc + 1 };
 	if (!kernel_address(pc))
-		return attribute_user_place(a, pc, tgid, generation, when);
-	place = attribute_kernel_place(a, pc, tgid, when);
+		return attribute_user_place(a, pc, tgid, generation,
+					    (struct time_span){ b->from_ns, b->to_ns });
+	place = attribute_kernel_place(a, pc, tgid, b->to_ns);
 	if (same_process(run, e) && kernel_address(run->place.start))
 		place.process = run->place.process;
 	else
@@ -185,9 +185,9 @@ struct known_image *attribute_address(struct attribution *a, uint32_t tgid, uint
 				      uint64_t when_ns, uint64_t *offset)
 {
 	const struct time_span when = { when_ns, when_ns };
-	const struct place place = kernel_address(pc)
-					   ? attribute_kernel_place(a, pc, tgid, when)
-					   : attribute_user_place(a, pc, tgid, 0, when);
+	const struct place place =
+		kernel_address(pc) ? attribute_kernel_place(a, pc, tgid, when_ns)
+				   : attribute_user_place(a, pc, tgid, 0, when);
 
 	if (place.loss != SAMPLE_KEPT)
 		return NULL;

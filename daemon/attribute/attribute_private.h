@@ -17,7 +17,7 @@ struct place {
 };
 
 struct place attribute_kernel_place(struct attribution *a, uint64_t pc, uint32_t tgid,
-				    struct time_span when);
+				    uint64_t now_ns);
 
 struct place attribute_user_place(struct attribution *a, uint64_t pc, uint32_t tgid,
 				  unsigned int generation, struct time_span when);

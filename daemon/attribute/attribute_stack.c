@@ -45,13 +45,14 @@ static enum stack_unknown unknown_of(enum loss loss)
 static void add_frame(struct chain_frames *c, uint64_t pc, bool returns)
 {
 	const uint64_t address = pc - returns;
-	const struct time_span when = { c->when_ns, c->when_ns };
 	struct place place = { .loss = SAMPLE_GUEST };
 
 	if (c->mode == IN_USER)
-		place = attribute_user_place(c->a, address, c->tgid, 0, when);
+		place = attribute_user_place(c->a, address, c->tgid, 0,
+					     (struct time_span){ c->when_ns,
+								 c->when_ns });
 	else if (c->mode == IN_KERNEL)
-		place = attribute_kernel_place(c->a, address, c->tgid, when);
+		place = attribute_kernel_place(c->a, address, c->tgid, c->when_ns);
 	c->nr_user += c->mode == IN_USER;
 	if (place.loss == SAMPLE_KEPT)
 		c->frame[c->nr++] =

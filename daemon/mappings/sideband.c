@@ -534,14 +534,6 @@ struct record_mmap2 {
 	char name[];
 };
 
-struct record_ksymbol {
-	struct perf_event_header header;
-	uint64_t address;
-	uint32_t len;
-	uint16_t type, flags;
-	char name[];
-};
-
 /* Whether the text at the end of the record has its NUL inside the record. */
 static bool has_text(const struct perf_event_header *h, const char *text)
 {
@@ -643,19 +635,6 @@ static void apply_thread_fork(struct sideband *sb, const struct record_task *r,
 		tm->nr_refused++;
 }
 
-static void apply_ksymbol(struct sideband *sb, const struct record_ksymbol *r,
-			  uint64_t time)
-{
-	const bool gone = r->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
-	const struct kernel_text text = { .start = r->address,
-					  .size = r->len,
-					  .name = gone ? NULL : r->name,
-					  .time_ns = time };
-
-	if (has_text(&r->header, r->name))
-		kernel_text_changed(sb->cfg.kernel, &text);
-}
-
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
 {
 	struct procmap *pm = sb->cfg.procmap;
@@ -699,7 +678,7 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 		break;
 	case PERF_RECORD_KSYMBOL:
 		if (sb->cfg.kernel)
-			apply_ksymbol(sb, (const void *)h, time);
+			kernel_text_changed(sb->cfg.kernel);
 		break;
 	}
 }
@@ -736,8 +715,6 @@ void sideband_mend(struct sideband *sb)
 	struct procscan_result scan;
 
 	procmap_add_gap(sb->cfg.procmap, sb->gap_ns, now);
-	if (sb->cfg.kernel)
-		kernel_text_lost(sb->cfg.kernel, now);
 	if (sb->scanned_ns && now < sb->scanned_ns + SCAN_INTERVAL_NS)
 		return;
 	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &scan))

@@ -26,10 +26,8 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/log.h"
-#include "base/rangemap.h"
 #include "base/search.h"
 #include "base/times.h"
-#include "daemon/os/time_quota.h"
 #include "decode/elfid.h"
 
 #define KALLSYMS                   "/proc/kallsyms"
@@ -58,14 +56,6 @@ struct packed_symbol {
 };
 
 #define MAX_PLACES (1u << 30)
-#define MAX_TEXTS  16384 /* of kernel.text; then all are forgotten */
-
-/*
- * A reading takes about 0.1 s. Where programs or modules come and go all the time, the
- * readings together take this share of a CPU's time.
- */
-static const struct time_quota_limit read_limit = { .per_mille = 1,
-						    .most_ns = NSEC_PER_SEC };
 
 struct kernel {
 	struct images *images;
@@ -80,14 +70,6 @@ struct kernel {
 	uint64_t read_ns;    /* 0: only its beginning was read */
 	bool changed;        /* since read_ns */
 	bool missed;         /* kernel_read_noted() is to read it anew */
-	struct time_quota reading;
-	/*
-	 * Text that the kernel generated or removed since the start. The value is the
-	 * image, NULL if the text is gone; since is the change, 0 if nothing was there
-	 * before; bias is whether the symbol was captured.
-	 */
-	struct rangemap text;
-	uint64_t forgot_ns; /* when text was last forgotten */
 	bool without_modules;
 };
 
@@ -425,21 +407,20 @@ int kernel_parse(struct kernel *k, char *text)
 
 static int load(struct kernel *k)
 {
-	const uint64_t begun_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct buf text = { 0 };
 	int err = file_read_all(AT_FDCWD, KALLSYMS, KALLSYMS_MAX_BYTES, &text);
 
 	k->read_ns = time_mono_ns();
 	k->changed = false;
-	if (!err) {
-		buf_str(&text); /* ends with NUL */
-		err = text.err;
+	if (err) {
+		buf_fini(&text);
+		return err;
 	}
+	buf_str(&text); /* ends with NUL */
+	err = text.err;
 	if (!err)
 		err = kernel_parse(k, (char *)text.data);
 	buf_fini(&text);
-	time_quota_spend(&k->reading,
-			 time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
 	return err;
 }
 
@@ -547,7 +528,6 @@ void kernel_close(struct kernel *k)
 		return;
 	free(k->symbol);
 	free(k->place);
-	rangemap_fini(&k->text);
 	buf_fini(&k->names);
 	free(k);
 }
@@ -560,39 +540,13 @@ static struct packed_symbol *find_symbol(const struct kernel *k, uint64_t pc)
 	return p && pc < end_of(k, p) ? p : NULL;
 }
 
-static void unpack_text(const struct range *r, struct kernel_symbol *out)
-{
-	struct known_image *image = r->value;
-
-	*out = (struct kernel_symbol){ .start = r->start,
-				       .end = r->end,
-				       .name = image->desc.name,
-				       .image = image,
-				       .base = r->start };
-}
-
-bool kernel_find(const struct kernel *k, uint64_t pc, uint64_t from_ns,
-		 struct kernel_symbol *out)
+bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out)
 {
 	const struct packed_symbol *p = find_symbol(k, pc);
-	const struct range *r;
 
-	if (p && k->place[p->place].image == k->image) {
+	if (p)
 		unpack(k, p, out);
-		return true;
-	}
-	if (from_ns < k->forgot_ns)
-		return false;
-	r = rangemap_find(&k->text, pc);
-	if (r && r->since > from_ns)
-		return false;
-	if (r && r->value)
-		unpack_text(r, out);
-	else if (p && k->forgot_ns <= k->read_ns && (!r || r->since < k->read_ns))
-		unpack(k, p, out);
-	else
-		return false;
-	return true;
+	return p;
 }
 
 uint64_t kernel_address_of(const struct kernel *k, const char *name)
@@ -613,16 +567,11 @@ uint64_t kernel_address_of(const struct kernel *k, const char *name)
 	return 0;
 }
 
-bool kernel_note_miss(struct kernel *k, uint64_t pc, uint64_t from_ns, uint64_t now_ns)
+bool kernel_note_miss(struct kernel *k, uint64_t now_ns)
 {
-	const struct range *text = rangemap_find(&k->text, pc);
 	uint64_t wait = k->changed ? RELOAD_CHANGED_INTERVAL_NS : RELOAD_INTERVAL_NS;
 
-	if (text && text->since > from_ns)
-		return false;
-
-	if (k->first && (!k->read_ns || now_ns >= k->read_ns + wait) &&
-	    time_quota_has(&k->reading, &read_limit, now_ns))
+	if (k->first && (!k->read_ns || now_ns >= k->read_ns + wait))
 		k->missed = true;
 	return k->missed;
 }
@@ -656,31 +605,11 @@ find_in_image(const struct kernel *k, const struct known_image *image, uint64_t 
 	return p && k->place[p->place].image == image ? p : NULL;
 }
 
-/* The text that an image is; NULL if there is none, or offset is behind its end. */
-static struct range *find_text(const struct kernel *k, const struct known_image *image,
-			       uint64_t offset)
-{
-	for (size_t i = 0; image->desc.kind == IMAGE_BPF && i < k->text.nr; i++) {
-		struct range *r = &k->text.range[i];
-
-		if (r->value == image && offset < r->end - r->start)
-			return r;
-	}
-	return NULL;
-}
-
 bool kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset,
 		    struct kernel_symbol *out)
 {
-	struct range *text = find_text(k, image, offset);
-	struct packed_symbol *p;
+	struct packed_symbol *p = find_in_image(k, image, offset);
 
-	if (text && !text->bias) {
-		text->bias = 1;
-		unpack_text(text, out);
-		return true;
-	}
-	p = text ? NULL : find_in_image(k, image, offset);
 	if (!p || p->captured)
 		return false;
 	p->captured = true;
@@ -692,46 +621,11 @@ void kernel_capture_again(struct kernel *k)
 {
 	for (size_t i = 0; i < k->nr; i++)
 		k->symbol[i].captured = false;
-	for (size_t i = 0; i < k->text.nr; i++)
-		k->text.range[i].bias = 0;
 }
 
-void kernel_text_lost(struct kernel *k, uint64_t time_ns)
+void kernel_text_changed(struct kernel *k)
 {
-	rangemap_fini(&k->text);
-	k->forgot_ns = time_ns;
-}
-
-/* Whether other text may have been there in the batch that has this moment. */
-static bool was_used(const struct kernel *k, uint64_t start, uint64_t end)
-{
-	const struct packed_symbol *p = find_symbol(k, start);
-
-	if (p && k->place[p->place].image->desc.kind == IMAGE_MODULE)
-		return true;
-	for (size_t i = 0; i < k->text.nr; i++) {
-		if (k->text.range[i].start < end && k->text.range[i].end > start)
-			return true;
-	}
-	return false;
-}
-
-void kernel_text_changed(struct kernel *k, const struct kernel_text *t)
-{
-	static const struct image_source none;
-	struct range r = { .start = t->start,
-			   .end = t->start + t->size,
-			   .since = t->time_ns };
-
 	k->changed = true;
-	if (t->name) {
-		r.value = images_get_special(k->images, IMAGE_BPF, t->name, &none);
-		if (!was_used(k, r.start, r.end))
-			r.since = 0;
-	}
-	if (r.end < r.start || (t->name && !r.value) || k->text.nr >= MAX_TEXTS ||
-	    rangemap_insert(&k->text, &r, NULL, NULL))
-		kernel_text_lost(k, t->time_ns);
 }
 
 int kernel_vdso(const void **bytes, size_t *size)
@@ -758,10 +652,4 @@ void kernel_mark_images(struct kernel *k)
 	k->image->marked = k->idle->marked = true;
 	for (size_t i = 0; i < k->nr_places; i++)
 		k->place[i].image->marked = true;
-	for (size_t i = 0; i < k->text.nr; i++) {
-		struct known_image *image = k->text.range[i].value;
-
-		if (image)
-			image->marked = true;
-	}
 }

@@ -45,11 +45,9 @@ int kernel_open_recorded(struct images *im, const struct image_source *source,
 
 /*
  * Finds the symbol around a kernel address; its name is valid until the symbols are
- * read again. Reads no file. Returns false also where other text came or went after
- * from_ns.
+ * read again. Reads no file.
  */
-bool kernel_find(const struct kernel *k, uint64_t pc, uint64_t from_ns,
-		 struct kernel_symbol *out);
+bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out);
 
 /*
  * Returns the address of a function of the kernel itself, by its name; 0 if it is not
@@ -58,15 +56,12 @@ bool kernel_find(const struct kernel *k, uint64_t pc, uint64_t from_ns,
 uint64_t kernel_address_of(const struct kernel *k, const char *name);
 
 /*
- * Notes that a look-up of pc found nothing, which may be due to a module that was
- * loaded later. Returns whether kernel_read_noted() will read kallsyms again: the first
- * time at once, then at most once in ten seconds, by now_ns; after
- * kernel_text_changed() at most once a second. In the long run readings take at most a
- * thousandth of a CPU. Reading makes all symbols that were found before invalid. Of
- * text that came or went after from_ns, reading would tell nothing: then it returns
- * false.
+ * Notes that a look-up found nothing, which may be due to a module that was loaded
+ * later. Returns whether kernel_read_noted() will read kallsyms again: the first time
+ * at once, then at most once in ten seconds, by now_ns; after kernel_text_changed() at
+ * most once a second. Reading makes all symbols that were found before invalid.
  */
-bool kernel_note_miss(struct kernel *k, uint64_t pc, uint64_t from_ns, uint64_t now_ns);
+bool kernel_note_miss(struct kernel *k, uint64_t now_ns);
 void kernel_read_noted(struct kernel *k);
 
 /* Returns the image of idle samples; NULL if symbols are not visible. */
@@ -82,25 +77,8 @@ bool kernel_capture(struct kernel *k, const struct known_image *image, uint64_t 
 /* Makes kernel_capture() find all symbols again, for another database. */
 void kernel_capture_again(struct kernel *k);
 
-/* A change of generated text: of BPF programs, trampolines and probes. */
-struct kernel_text {
-	uint64_t start, size;
-	const char *name; /* as in kallsyms; NULL: the text is gone */
-	uint64_t time_ns; /* of the change */
-};
-
-/*
- * Enters a change (PERF_RECORD_KSYMBOL). So kallsyms need not be read again for new
- * text, and text that is gone gives its name to nothing else. Samples of a batch in
- * which the text at an address changed are not found. Modules have no such records.
- */
-void kernel_text_changed(struct kernel *k, const struct kernel_text *t);
-
-/*
- * Such records were lost until this time. Until kallsyms is read again, only the
- * kernel's own text is found.
- */
-void kernel_text_lost(struct kernel *k, uint64_t time_ns);
+/* Notes that kernel text changed (PERF_RECORD_KSYMBOL): see kernel_note_miss(). */
+void kernel_text_changed(struct kernel *k);
 
 /*
  * Gets the vDSO of this kernel, a complete ELF file. Returns 0, or -ENOENT if there is

@@ -219,7 +219,7 @@ START_TEST(kernel_addresses_get_symbols)
 	bool found;
 
 	ck_assert_int_eq(kernel_parse(k, text), 0);
-	found = kernel_find(k, kernel_pcs[_i].pc, 1, &s);
+	found = kernel_find(k, kernel_pcs[_i].pc, &s);
 	ck_assert_msg(!found == !kernel_pcs[_i].name, "%llx",
 		      (unsigned long long)kernel_pcs[_i].pc);
 	if (found) {
@@ -259,10 +259,10 @@ START_TEST(kernel_symbols_of_aarch64_are_read)
 		      "ffffa008535e0000 D _etext\n";
 
 	ck_assert_int_eq(kernel_parse(k, text), 0);
-	ck_assert_int_eq(kernel_find(k, 0xffffa00852a100a4, 1, &s), 1);
+	ck_assert_int_eq(kernel_find(k, 0xffffa00852a100a4, &s), 1);
 	ck_assert_str_eq(s.name, "do_work");
 	ck_assert_uint_eq(s.base, 0xffffa00852a10000);
-	ck_assert_int_eq(kernel_find(k, 0xffffa00852a10000, 1, &s), 1);
+	ck_assert_int_eq(kernel_find(k, 0xffffa00852a10000, &s), 1);
 	ck_assert_str_eq(s.name, "_stext");
 	kernel_close(k);
 	images_free(im);
@@ -294,112 +294,6 @@ START_TEST(a_refused_ring_is_explained_by_the_limit_that_it_reached)
 }
 END_TEST
 
-static void change_text(struct kernel *k, uint64_t start, uint64_t size,
-			const char *name, uint64_t time_ns)
-{
-	const struct kernel_text t = { start, size, name, time_ns };
-
-	kernel_text_changed(k, &t);
-}
-
-static const char *text_at(const struct kernel *k, uint64_t pc, uint64_t from_ns)
-{
-	struct kernel_symbol s;
-
-	return kernel_find(k, pc, from_ns, &s) ? s.name : "";
-}
-
-#define GENERATED 0xffffffffc0000000 /* as in kallsyms: bpf_prog_6deef7357e7b4530_x */
-
-START_TEST(generated_text_has_the_name_of_its_time)
-{
-	static const struct image_source none;
-	struct images *im = images_new(NULL);
-	struct kernel *k = kernel_new(im, &none);
-	struct kernel_symbol s;
-	char *text = strdup(kallsyms);
-
-	ck_assert_int_eq(kernel_parse(k, text), 0);
-	/* new text where nothing was, behind other text */
-	change_text(k, GENERATED + 0x1000, 0x100, "a", 100);
-	ck_assert_str_eq(text_at(k, GENERATED + 0x1000, 50), "a");
-	ck_assert_str_eq(text_at(k, GENERATED + 0x10ff, 50), "a");
-	ck_assert_str_eq(text_at(k, GENERATED + 0x10, 50),
-			 "bpf_prog_6deef7357e7b4530_x");
-	ck_assert_int_eq(kernel_find(k, GENERATED + 0x1080, 50, &s), 1);
-	ck_assert_uint_eq(s.base, GENERATED + 0x1000);
-	ck_assert_uint_eq(s.end, GENERATED + 0x1100);
-	ck_assert_int_eq(kernel_capture(k, s.image, 0x80, &s), 1);
-	ck_assert_str_eq(s.name, "a");
-	ck_assert_int_eq(kernel_capture(k, s.image, 0x80, &s), 0);
-	/* it goes: its name is for nothing that comes there without a record */
-	change_text(k, GENERATED + 0x1000, 0x100, NULL, 200);
-	ck_assert_str_eq(text_at(k, GENERATED + 0x1000, 150), "");
-	ck_assert_int_eq(kernel_note_miss(k, GENERATED + 0x1000, 150, 250), 0);
-	ck_assert_str_eq(text_at(k, GENERATED + 0x1000, 250), "");
-	ck_assert_int_eq(kernel_note_miss(k, GENERATED + 0x1000, 250, 350), 1);
-	/* other text comes over the end of it: unknown in the batch of the change */
-	change_text(k, GENERATED + 0x10c0, 0x80, "b", 300);
-	ck_assert_str_eq(text_at(k, GENERATED + 0x10c0, 250), "");
-	ck_assert_str_eq(text_at(k, GENERATED + 0x10c0, 300), "b");
-	ck_assert_str_eq(text_at(k, GENERATED + 0x1080, 300), "");
-	/* text that kallsyms had goes, and moves */
-	change_text(k, GENERATED, 0x100, NULL, 400);
-	change_text(k, GENERATED + 0x2000, 0x100, "bpf_prog_6deef7357e7b4530_x", 401);
-	ck_assert_str_eq(text_at(k, GENERATED + 0x10, 500), "");
-	ck_assert_str_eq(text_at(k, GENERATED + 0x2010, 300),
-			 "bpf_prog_6deef7357e7b4530_x");
-	/* the kernel's own text does not depend on records */
-	ck_assert_str_eq(text_at(k, 0xffffffff81000300, 1), "do_more");
-	kernel_text_lost(k, 600);
-	ck_assert_str_eq(text_at(k, 0xffffffff81000300, 1), "do_more");
-	ck_assert_str_eq(text_at(k, GENERATED + 0x2010, 500), "");
-	ck_assert_str_eq(text_at(k, GENERATED + 0x2010, 700), "");
-	kernel_close(k);
-	images_free(im);
-	free(text);
-}
-END_TEST
-
-/* A module's end is not known: text behind it may be in its place. */
-START_TEST(text_that_comes_in_the_place_of_a_module_waits_for_the_next_batch)
-{
-	static const struct image_source none;
-	struct images *im = images_new(NULL);
-	struct kernel *k = kernel_new(im, &none);
-	char *text = strdup(kallsyms);
-
-	ck_assert_int_eq(kernel_parse(k, text), 0);
-#ifdef __x86_64__
-	change_text(k, 0xffffffffff600500, 0x10, "a", 100);
-	ck_assert_str_eq(text_at(k, 0xffffffffff600500, 50), "");
-	ck_assert_str_eq(text_at(k, 0xffffffffff600500, 100), "a");
-#endif
-	kernel_close(k);
-	images_free(im);
-	free(text);
-}
-END_TEST
-
-START_TEST(a_flood_of_generated_text_is_forgotten_in_time)
-{
-	static const struct image_source none;
-	struct images *im = images_new(NULL);
-	struct kernel *k = kernel_new(im, &none);
-	char *text = strdup(kallsyms);
-
-	ck_assert_int_eq(kernel_parse(k, text), 0);
-	for (uint64_t i = 0; i <= 16384; i++)
-		change_text(k, GENERATED + 0x1000 + i * 64, 64, "a", 100 + i);
-	ck_assert_str_eq(text_at(k, GENERATED + 0x1000, 50), "");
-	ck_assert_str_eq(text_at(k, GENERATED + 0x10, 20000), "");
-	ck_assert_str_eq(text_at(k, 0xffffffff81000300, 1), "do_more");
-	kernel_close(k);
-	images_free(im);
-	free(text);
-}
-END_TEST
-
 /* Of the running kernel; where kallsyms hides its addresses, all are 0. */
 START_TEST(an_address_is_known_before_all_symbols_are_read)
 {
@@ -412,13 +306,13 @@ START_TEST(an_address_is_known_before_all_symbols_are_read)
 	address = kernel_address_of(k, "schedule_timeout");
 	ck_assert_int_eq(address != 0, kernel_idle_image(k) != NULL);
 	ck_assert_uint_eq(kernel_address_of(k, "there_is_no_such_function"), 0);
-	ck_assert_int_eq(kernel_find(k, address, 1, &s), 0);
+	ck_assert_int_eq(kernel_find(k, address, &s), 0);
 	/* also if the machine was started just now */
-	ck_assert_int_eq(kernel_note_miss(k, address, 1, 1), address != 0);
+	ck_assert_int_eq(kernel_note_miss(k, 1), address != 0);
 	kernel_read_noted(k);
-	ck_assert_int_eq(kernel_note_miss(k, address, 1, 1), 0);
+	ck_assert_int_eq(kernel_note_miss(k, 1), 0);
 	ck_assert_uint_eq(kernel_address_of(k, "schedule_timeout"), address);
-	ck_assert_int_eq(kernel_find(k, address, 1, &s), address != 0);
+	ck_assert_int_eq(kernel_find(k, address, &s), address != 0);
 	if (address)
 		ck_assert_str_eq(s.name, "schedule_timeout");
 	kernel_close(k);
@@ -437,7 +331,7 @@ START_TEST(hidden_kernel_addresses_give_no_symbols)
 		      "0000000000000000 t do_work\n";
 
 	ck_assert_int_eq(kernel_parse(k, text), 0);
-	ck_assert_int_eq(kernel_find(k, 0xffffffff81000000, 1, &s), 0);
+	ck_assert_int_eq(kernel_find(k, 0xffffffff81000000, &s), 0);
 	ck_assert_ptr_null(kernel_idle_image(k));
 	kernel_close(k);
 	images_free(im);
@@ -793,10 +687,6 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, lines_of_proc_maps_are_read, 0, NR(maps_lines));
 	tcase_add_loop_test(tc, kernel_addresses_get_symbols, 0, NR(kernel_pcs));
 	tcase_add_test(tc, kernel_symbols_of_aarch64_are_read);
-	tcase_add_test(tc, generated_text_has_the_name_of_its_time);
-	tcase_add_test(
-		tc, text_that_comes_in_the_place_of_a_module_waits_for_the_next_batch);
-	tcase_add_test(tc, a_flood_of_generated_text_is_forgotten_in_time);
 	tcase_add_test(tc, an_address_is_known_before_all_symbols_are_read);
 	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);
 	tcase_add_test(tc, a_refused_ring_is_explained_by_the_limit_that_it_reached);
