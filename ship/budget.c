@@ -17,7 +17,10 @@
 #define MINUTE_NS   (60 * NSEC_PER_SEC)
 #define FIRST_NS    (10 * MINUTE_NS) /* epochs are whole so long after the begin */
 #define LEAST_BYTES 2048             /* for the rows of a sum */
-#define LOOKS       6                /* in the length of a sum */
+#define LOOKS       6                /* in the length of a sum, or more */
+#define MOST_EVERY_NS \
+	(30 * MINUTE_NS) /* an alert wants to hear each hour that none waits */
+#define MOST_RATIO 4.0
 
 /* Before anything is measured: more than most machines need. */
 #define BYTES_WHOLE 10.0
@@ -185,18 +188,27 @@ static double bounded(double n)
 				     : n;
 }
 
-void ship_budget_note(struct ship_budget *b, uint64_t rows, uint64_t others)
+/* Half of the way, on a scale of ratios, of which others than these are accidents. */
+static double closer(double per_sample, double ratio)
+{
+	return bounded(per_sample *
+		       sqrt(fmax(1.0 / MOST_RATIO, fmin(MOST_RATIO, ratio))));
+}
+
+void ship_budget_note(struct ship_budget *b, bool is_committed, uint64_t rows,
+		      uint64_t others)
 {
 	const double ratio = b->planned > 0 ? (double)rows / b->planned : 1;
+	/* Else the batch had an epoch that could not be read, or next to no samples. */
+	const bool is_typical = is_committed && rows && b->planned >= LEAST_BYTES;
 
 	b->spent += b->planned_of_day * (ratio - 1) + (double)others;
-	if (b->planned > 0)
+	if (is_typical)
 		b->batch += ((double)others - b->batch) / 4;
-	/* Half of the way, on a scale of ratios. */
-	if (b->has_whole)
-		b->per_whole = bounded(b->per_whole * sqrt(ratio));
-	if (b->has_sums)
-		b->per_kept = bounded(b->per_kept * sqrt(ratio));
+	if (is_typical && b->has_whole)
+		b->per_whole = closer(b->per_whole, ratio);
+	if (is_typical && b->has_sums)
+		b->per_kept = closer(b->per_kept, ratio);
 	ship_budget_begin(b);
 }
 
@@ -206,5 +218,7 @@ uint64_t ship_budget_every_ns(const struct ship_budget *b, const struct ship_how
 	const bool has_first =
 		how->bytes && !how->sums_ns && time_real_ns() < b->begun_ns + FIRST_NS;
 
-	return !sums_ns || has_first ? MINUTE_NS : sums_ns / LOOKS;
+	if (!sums_ns || has_first)
+		return MINUTE_NS;
+	return sums_ns / LOOKS < MOST_EVERY_NS ? sums_ns / LOOKS : MOST_EVERY_NS;
 }

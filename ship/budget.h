@@ -59,9 +59,11 @@ void ship_budget_plan(struct ship_budget *b, const struct ship_how *how,
 
 /*
  * After a batch, or a look that found none: what its rows took, and the rest. Names,
- * code and captures are not in it.
+ * code and captures are not in it. A batch that was not committed counts, but says
+ * nothing of how much samples take.
  */
-void ship_budget_note(struct ship_budget *b, uint64_t rows, uint64_t others);
+void ship_budget_note(struct ship_budget *b, bool is_committed, uint64_t rows,
+		      uint64_t others);
 
 /* How long to wait when nothing is due: while epochs are shipped alone, a minute. */
 uint64_t ship_budget_every_ns(const struct ship_budget *b, const struct ship_how *how);

@@ -136,7 +136,7 @@ static const struct service_option records[] = {
 	{ "release", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "of its software, until a mark says another one", AT(origin.release) },
 	{ "sums", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_sums, "add up the epochs of this time, as 1h or 24h, and ship only samples by address", AT(how.sums_ns) },
 	{ "thin", 0, "N|auto", "auto", SERVICE_RELOADS, set_thin, "of sums: ship one of N samples, chosen at random", AT(how.one_in) },
-	{ "every", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_every, "look for complete epochs at this interval; auto: 1m, or a sixth of the length of sums", AT(every_ns) },
+	{ "every", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_every, "look for complete epochs at this interval; auto: 1m, or a sixth of the length of sums, at most 30m", AT(every_ns) },
 	{ "rate", 0, "SIZE", "1M", SERVICE_RELOADS, set_rate, "send at most this many bytes a second", AT(rate) },
 	{ "budget", 0, "PERCENT[,SIZE]", "1%,450K", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship; and bytes for each CPU and day", AT(budget) },
 	{ "metrics-file", 0, "FILE", NULL, 0, service_set_text, "write metrics for Prometheus to FILE", AT(metrics) },

@@ -325,9 +325,8 @@ static int find_once(struct batch *b)
 	sqlite3 *h = db_handle(b->db);
 	int err = sql_exec(h, "BEGIN");
 
-	if (err)
-		return err;
-	err = find_due(b);
+	if (!err)
+		err = find_due(b);
 	if (!err)
 		err = find_holes(b);
 	sql_rollback(h);
@@ -703,7 +702,9 @@ static int send_batch(struct batch *b)
 		err = db_read_check(b->db);
 	if (err || !b->due.nr)
 		return err;
+	s->names_bytes -= ch_store_carried(s->store);
 	err = ship_names_send(s->names, s->store);
+	s->names_bytes += ch_store_carried(s->store);
 	s->rows_bytes -= ch_store_sent(s->store);
 	if (!err)
 		err = ship_rows_send(&b->rows, s->store);
@@ -716,10 +717,9 @@ static int send_batch(struct batch *b)
 		err = check_identity(s);
 	if (!err)
 		err = ship_commit(s->store, b->due.epoch, b->due.nr);
-	if (err)
-		return err;
-	s->stats.nr_dropped += nr_dropped;
-	return advance(b);
+	if (!err)
+		s->stats.nr_dropped += nr_dropped;
+	return err ? err : advance(b);
 }
 
 static void batch_free(struct batch *b)
@@ -793,7 +793,7 @@ int shipper_step(struct shipper *s, size_t *nr)
 	}
 	if (err) /* the store knows better how far it is */
 		ship_cursors_forget(&s->cursors);
-	ship_budget_note(&s->budget, s->rows_bytes,
+	ship_budget_note(&s->budget, !err, s->rows_bytes,
 			 ch_store_carried(s->store) - carried - s->rows_bytes -
 				 s->names_bytes);
 	return err;

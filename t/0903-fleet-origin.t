@@ -14,7 +14,7 @@ bad 'status 2: .*--cluster: .*is no valid NAME' 'a long cluster is refused' cpi-
 bad 'status 2: .*--machine: .*is no valid TYPE' 'a long machine type is refused' cpi-ship --store $nowhere --machine "$long"
 bad 'status 2: .*--release: .*is no valid NAME' 'a release with control characters is refused' \
 	cpi-ship --store $nowhere --release "$(printf 'a\033b')"
-bad 'status 2: .*CPI_CLUSTER: not valid' 'a bad cluster in the environment is refused' \
+bad 'status 2: .*CPI_CLUSTER: at most 200 bytes' 'a bad cluster in the environment is refused' \
 	env CPI_CLUSTER="$long" cpi-ship --store $nowhere
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"

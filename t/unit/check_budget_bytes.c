@@ -73,7 +73,7 @@ static double ship_sum(struct ship_budget *b, const struct ship_how *how,
 	ship_budget_begin(b);
 	ship_budget_plan(b, how, e);
 	rows = rows_take(m, (double)(e->stored / e->one_in));
-	ship_budget_note(b, (uint64_t)rows, (uint64_t)m->batch);
+	ship_budget_note(b, true, (uint64_t)rows, (uint64_t)m->batch);
 	return rows + m->batch;
 }
 
@@ -132,7 +132,7 @@ START_TEST(the_first_epochs_are_whole)
 		nr_whole++;
 		ship_budget_plan(&b, &how, &e);
 		ck_assert_uint_eq(e.one_in, 0);
-		ship_budget_note(&b, (uint64_t)rows, 12000);
+		ship_budget_note(&b, true, (uint64_t)rows, 12000);
 		took += rows + 12000;
 	}
 	ck_assert_uint_ge(nr_whole, 1);
@@ -222,6 +222,43 @@ START_TEST(there_are_few_numbers)
 }
 END_TEST
 
+/* So many rows were sent of a batch, and then it was not committed. */
+static const uint64_t sent_of_failed[] = { 0, 100, 20000 };
+
+START_TEST(a_batch_that_failed_does_not_change_the_next_one)
+{
+	const struct ship_how how = { .bytes = BYTES };
+	const struct machine *m = &machines[1];
+	const uint64_t from_ns = FIRST_DAY * DAY_NS + 10 * NSEC_PER_HOUR;
+	struct ship_epoch e = epoch(m, from_ns, from_ns + NSEC_PER_HOUR, 1);
+	struct ship_budget b = begun_at(from_ns - DAY_NS);
+	uint64_t before;
+
+	b.day = FIRST_DAY;
+	for (int i = 0; i < 10; i++) {
+		e.one_in = 1;
+		ship_budget_begin(&b);
+		ship_budget_plan(&b, &how, &e);
+		if (!i)
+			before = e.one_in;
+		ship_budget_note(&b, false, sent_of_failed[_i], 0);
+	}
+	ck_assert_uint_gt(before, 1);
+	ck_assert_uint_ge(e.one_in, before);
+}
+END_TEST
+
+START_TEST(looks_are_often_enough_for_the_alert)
+{
+	struct ship_how how = { .sums_ns = 24 * NSEC_PER_HOUR };
+	struct ship_budget b = begun_at(FIRST_DAY * DAY_NS);
+
+	ck_assert_uint_eq(ship_budget_every_ns(&b, &how), 30 * MINUTE_NS);
+	how.sums_ns = NSEC_PER_HOUR;
+	ck_assert_uint_eq(ship_budget_every_ns(&b, &how), 10 * MINUTE_NS);
+}
+END_TEST
+
 START_TEST(short_sums_are_for_large_machines)
 {
 	const struct ship_how how = { .bytes = BYTES };
@@ -250,6 +287,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, whole_epochs_of_a_batch_add_up);
 	tcase_add_test(tc, what_is_set_stays);
 	tcase_add_test(tc, there_are_few_numbers);
+	tcase_add_loop_test(tc, a_batch_that_failed_does_not_change_the_next_one, 0,
+			    (int)NR(sent_of_failed));
+	tcase_add_test(tc, looks_are_often_enough_for_the_alert);
 	tcase_add_test(tc, short_sums_are_for_large_machines);
 	suite_add_tcase(s, tc);
 	return s;

@@ -55,7 +55,8 @@ static void check_metrics(struct doctor *d, struct buf *text, double now)
 			 "complete epochs have waited for %.1f hours", behind / 3600);
 		doctor_add(d, "fleet", DOCTOR_NOTE, what,
 			   "Reports of the fleet lack this machine's newest epochs.",
-			   "raise 'rate' or 'budget' in /etc/cpi/cpi-ship.conf");
+			   "raise 'rate', or the percentage in 'budget' (2%,450K), in"
+			   " /etc/cpi/cpi-ship.conf");
 	} else if (dropped > 0) {
 		snprintf(what, sizeof(what), "%.0f flushes never reached the store",
 			 dropped);
