@@ -25,13 +25,15 @@ BESIDE_TESTS = $(FORMAT_TESTS) $(CFG_LONG_TESTS) $(DB_LONG_UNIT) t/0116-cli-reco
 	t/0390-collect-beside-perf.t t/0393-collect-dwarf.t t/0394-dwarf-perf.t \
 	t/0395-dwarf-jit.t t/0396-capture-kernel.t t/0397-windows-truth.t \
 	t/0398-windows-stepped.t t/0403-bench-overhead.t t/0407-hostile-syscalls.t \
-	t/0409-hostile-roots.t \
-	t/0410-hostile-waits.t t/0413-collect-months.t t/0602-hook-announcements.t t/0605-hook-oracle.t \
+	t/0408-hostile-locks.t t/0409-hostile-roots.t \
+	t/0410-hostile-waits.t t/0412-hostile-faults.t t/0413-collect-months.t \
+	t/0602-hook-announcements.t t/0605-hook-oracle.t \
 	$(WEB_LONG_TESTS) $(FLEET_LONG_TESTS)
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 
 # check runs these before the others, so that no CPU waits at the end for the longest.
-SLOW_TESTS = t/0322-cfg-callgrind.t t/0413-collect-months.t t/0750-web-page.t t/0752-web-page-rest.t t/0410-hostile-waits.t \
+SLOW_TESTS = t/0408-hostile-locks.t t/0412-hostile-faults.t t/0322-cfg-callgrind.t \
+	t/0413-collect-months.t t/0750-web-page.t t/0752-web-page-rest.t t/0410-hostile-waits.t \
 	t/0398-windows-stepped.t t/0347-windows-jit.t t/0372-bpf-ticks-outcomes.t \
 	t/0214-cpid-locked.t t/0366-bpf-killed.t t/0393-collect-dwarf.t t/0409-hostile-roots.t \
 	t/0388-hostile-stalling.t t/0107-cli-record.t t/unit/check_image_hostile \
