@@ -18,8 +18,9 @@
 #define FIRST_NS    (10 * MINUTE_NS) /* epochs are whole so long after the begin */
 #define LEAST_BYTES 2048             /* for the rows of a sum */
 #define LOOKS       6                /* in the length of a sum, or more */
-#define MOST_EVERY_NS \
-	(30 * MINUTE_NS) /* an alert wants to hear each hour that none waits */
+/* So that an alert hears often enough that no epoch waits. */
+#define MOST_EVERY_NS (30 * MINUTE_NS)
+/* By which a batch may differ from what was planned, and still teach all of it. */
 #define MOST_RATIO 4.0
 
 /* Before anything is measured: more than most machines need. */

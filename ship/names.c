@@ -145,12 +145,10 @@ struct sending {
 	/* Of the images that were asked for: what the store has, in order. */
 	struct key *key;
 	size_t nr_keys;
-	/* Of the image that is read: how many rows the store has, may have, and gets.
-	 */
+	/* Of the image that is read: rows that the store has, may have, and gets. */
 	uint64_t image;
-	size_t had, max_parts,
-		nr_put; /* parts of the image: in the store, at most, put now */
-	bool more;      /* rows that did not fit into one insert */
+	size_t had, max_parts, nr_put;
+	bool more; /* rows that did not fit into one insert */
 };
 
 /* An image that has rows of a table, and how many. */
@@ -462,8 +460,7 @@ static int find_known(struct sending *s)
 	return err;
 }
 
-/* Keeps the images of which rows were added since they were sent; returns their number.
- */
+/* Keeps the images that have got rows since they were sent; returns their number. */
 static size_t choose(const struct sending *s, struct local_images *list,
 		     bool only_known)
 {

@@ -146,8 +146,8 @@ struct collector;
 struct source_ops {
 	/*
 	 * Called first each time that the daemon wakes up (session_run()). Reads
-	 * the kernel side's notices, and returns whether there is anything to
-	 * drain.
+	 * the kernel side's notices, or takes its records, and returns whether
+	 * there is anything to drain.
 	 */
 	bool (*poll)(struct collector *c);
 	/*

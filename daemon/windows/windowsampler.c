@@ -910,7 +910,7 @@ int windowsampler_wait_ms(const struct collector *ws)
  * the daemon's loop, which takes no system call: first here, so that this turn enters
  * the new process, and once more in windowsampler_run().
  */
-static bool is_due(struct collector *ws)
+static bool poll_windows(struct collector *ws)
 {
 	ws->source->ops->consume(ws->source, take_record, ws);
 	return !windowsampler_wait_ms(ws);
@@ -1073,7 +1073,7 @@ void windowsampler_status(const struct collector *ws, struct buf *out)
 }
 
 const struct source_ops source_windows = {
-	.poll = is_due,
+	.poll = poll_windows,
 	.snapshot = snapshot,
 	.preview = preview,
 	.drain = drain,
