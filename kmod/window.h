@@ -304,9 +304,16 @@ CPI_WINDOW_INLINE uint32_t cpi_window_operands(struct cpi_window_state *s,
 CPI_WINDOW_INLINE int cpi_window_may_touch(const struct cpi_window_state *s,
 					   const struct cpi_uop *u)
 {
-	if (u->op != CPI_UOP_VSELECT && u->op != CPI_UOP_VSTORE)
-		return 1;
-	return !s->unknown[u->src] && s->reg[u->src] >> (u->imm & 63) & 0xff;
+	const uint32_t imm = (uint32_t)u->imm;
+	uint32_t mask = 0, bits = 0xff; /* one for each element of the 8 bytes */
+
+	if (u->op == CPI_UOP_VSELECT || u->op == CPI_UOP_VSTORE) {
+		mask = u->src;
+	} else if (u->op == CPI_UOP_KCMP) {
+		mask = imm >> 24 & 63;
+		bits >>= 8 - (8 >> (imm >> 8 & 3));
+	}
+	return !mask || (!s->unknown[mask] && s->reg[mask] >> (imm & 63) & bits);
 }
 
 /* Adds a word of data, if the instruction's first access is this micro-op's. */

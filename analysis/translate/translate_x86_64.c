@@ -155,10 +155,13 @@ static const ZydisDecodedOperand *read_operand(const struct x86 *x)
 	return NULL;
 }
 
-/* Whether a mask, which nobody follows, decides what is read. */
+/* Whether a mask, which nobody follows, decides what is read or written. */
 static bool is_masked(const struct x86 *x)
 {
 	switch (x->in->mnemonic) {
+	case ZYDIS_MNEMONIC_MASKMOVDQU:
+	case ZYDIS_MNEMONIC_MASKMOVQ:
+	case ZYDIS_MNEMONIC_VMASKMOVDQU:
 	case ZYDIS_MNEMONIC_VMASKMOVPS:
 	case ZYDIS_MNEMONIC_VMASKMOVPD:
 	case ZYDIS_MNEMONIC_VPMASKMOVD:
@@ -191,6 +194,19 @@ static void tell_address(struct x86 *x)
 	x->failed = false;
 }
 
+/*
+ * The instruction's first access (cpi_uop_is_data()) is at an address that is not
+ * known: the stores that follow stand for what a mask may keep from being written.
+ */
+static void hide_address(struct x86 *x, const ZydisDecodedOperand *o)
+{
+	struct cpi_uop *u = x86_add(x, CPI_UOP_NOP, 3);
+
+	uop_base(u, CPI_REG_UNKNOWN);
+	while (u->imm < 6 && 8 << u->imm < o->size)
+		u->imm++;
+}
+
 void x86_unknown(struct x86 *x, unsigned int op, unsigned int arg)
 {
 	for (unsigned int i = 0; i < x->in->operand_count; i++) {
@@ -198,12 +214,15 @@ void x86_unknown(struct x86 *x, unsigned int op, unsigned int arg)
 
 		if (!(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
-		if (x86_is_memory(o))
+		if (x86_is_memory(o)) {
+			if (is_masked(x))
+				hide_address(x, o);
 			forget_memory(x, o);
-		else if (x86_is_register(o))
+		} else if (x86_is_register(o)) {
 			forget_register(x, o);
-		else
+		} else {
 			x->failed = true;
+		}
 	}
 	forget_flags(x);
 	if (!x->out->nr)

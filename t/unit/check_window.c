@@ -404,7 +404,7 @@ START_TEST(what_a_window_knows_is_what_the_machine_gets)
 }
 END_TEST
 
-/* The moves of bytes that mask k1 chooses, and that mask. */
+/* What mask k1 chooses of the memory at rdi, and that mask. */
 static const struct {
 	const char *bytes;
 	uint64_t mask;
@@ -417,6 +417,20 @@ static const struct {
 	{ "\x62\xf1\x7f\x29\x7f\x07", 1, false, true }, /* vmovdqu8 [rdi]{k1}, ymm0 */
 	{ "\x62\xf1\x7f\x29\x7f\x07", 0, false, false },
 	{ "\x62\xf1\x7f\x29\x7f\x07", 1, true, false },
+	/* vpcmpub k2{k1}, ymm0, [rdi], 4 */
+	{ "\x62\xf3\x7d\x29\x3e\x17\x04", 0x80, false, true },
+	{ "\x62\xf3\x7d\x29\x3e\x17\x04", 0x100, false, false },
+	{ "\x62\xf3\x7d\x29\x3e\x17\x04", 1, true, false },
+	/* vpcmpud k2{k1}, ymm0, [rdi], 4: two elements in the first 8 bytes */
+	{ "\x62\xf3\x7d\x29\x1e\x17\x04", 2, false, true },
+	{ "\x62\xf3\x7d\x29\x1e\x17\x04", 4, false, false },
+	/* vpcmpub k2, ymm0, [rdi], 4: without a mask */
+	{ "\x62\xf3\x7d\x28\x3e\x17\x04", 0, false, true },
+	/* Not followed: vmovups [rdi]{k1}, ymm0; vmaskmovps [rdi], ymm0, ymm1;
+	 * vmaskmovdqu xmm0, xmm1 */
+	{ "\x62\xf1\x7c\x29\x11\x07", 1, false, false },
+	{ "\xc4\xe2\x7d\x2e\x0f", 1, false, false },
+	{ "\xc5\xf9\xf7\xc1", 1, false, false },
 };
 
 START_TEST(address_of_nothing_is_not_told)
@@ -426,8 +440,8 @@ START_TEST(address_of_nothing_is_not_told)
 	const uint16_t wanted = AT;
 	int steps = 64;
 
-	memcpy(t->n.code + AT, masked[_i].bytes, 6);
-	memset(t->n.code + AT + 6, 0x90, 16);
+	memset(t->n.code + AT, 0x90, 24);
+	memcpy(t->n.code + AT, masked[_i].bytes, strlen(masked[_i].bytes));
 	translator_page(t->translator, t->n.code, NATIVE_CODE, &wanted, 1, &t->page);
 	cpi_window_begin(&t->w, 1, 100);
 	t->w.reg[7] = address; /* rdi */
