@@ -8,6 +8,6 @@ base_libbase_a_SOURCES += \
 	service/options_publish.c service/options_publish.h \
 	service/options_read.c service/options_reload.c \
 	service/prometheus.c service/prometheus.h \
-	service/signals.c service/signals.h \
+	service/shipconfig.c service/shipconfig.h service/signals.c service/signals.h \
 	service/unitfile.c service/unitfile.h service/unitfile_read.c
 EXTRA_DIST += service/README.md

@@ -20,6 +20,7 @@
 #include "base/times.h"
 #include "db/clickhouse/storeurl.h"
 #include "db/core/db.h"
+#include "service/shipconfig.h"
 #include "ship/sums.h"
 
 #define MAX_NAME      200 /* bytes */
@@ -147,9 +148,9 @@ static const struct service_option records[] = {
 /* clang-format on */
 
 static const struct service_program program = {
-	.name = "cpi-ship",
+	.name = SHIPCONFIG_SECTION,
 	.about = "Ships the epochs of this machine's database to a fleet's store.",
-	.file = SHIP_CONFIG_FILE,
+	.file = SHIPCONFIG_FILE,
 	.env = "CPI_SHIP_CONFIG",
 	.options = records,
 	.nr = sizeof(records) / sizeof(records[0]),
@@ -222,7 +223,7 @@ static int check(struct ship_options *o)
 	if (!o->store || !storeurl_is(o->store)) {
 		log_err("name a store: store = clickhouse://HOST:PORT/DATABASE in %s, "
 			"--store, or CPI_STORE (see 'cpi-ship --help')",
-			SHIP_CONFIG_FILE);
+			SHIPCONFIG_FILE);
 		return -EINVAL;
 	}
 	if (o->how.one_in > 1 && !o->how.sums_ns && !o->how.bytes) {

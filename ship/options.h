@@ -11,8 +11,6 @@
 #include "service/options.h"
 #include "ship/rows.h"
 
-#define SHIP_CONFIG_FILE "/etc/cpi/cpi-ship.conf"
-
 struct ship_limits {
 	double percent; /* of one CPU */
 	uint64_t bytes; /* of each CPU and day; 0: no limit */

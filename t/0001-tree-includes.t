@@ -95,8 +95,8 @@ tools_rooms='
 ui
 write ui /report/select /report/profile /report/calls /report/explain /report/compare /report/feedback /analysis/calls /analysis/explain /analysis/freq /analysis/trace /db/core /db/query
 export ui write /report/select /report/calls /report/compare /report/feedback
-fleet ui /report/fleet /analysis/math
-doctor ui /daemon/os daemon/collect/calibrate.h daemon/session/budget.h service/unitfile.h
+fleet ui /report/fleet /analysis/math /db/clickhouse service/shipconfig.h service/unitfile.h
+doctor ui /daemon/os daemon/collect/calibrate.h daemon/session/budget.h service/shipconfig.h
 retain ui /db/core /db/query /db/retain
 cat ui /report/select /db/core /db/query
 top ui /report/select /report/profile /db/core tools/commands.h

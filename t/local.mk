@@ -348,7 +348,8 @@ t_initial_namespace_so_LDFLAGS = -shared
 VM_LONG_TESTS += t/0803-packages-booted.t t/0804-packages-container.t \
 	t/0805-packages-twice.t t/0806-packages-bare.t t/0807-packages-trixie.t \
 	t/0808-packages-arm64.t t/0809-packages-service.t \
-	t/0810-packages-contained.t t/0811-packages-contained-trixie.t
+	t/0810-packages-contained.t t/0811-packages-contained-trixie.t \
+	t/0812-packages-fleet.t
 
 include t/unit/local.mk
 include t/fuzz/local.mk
@@ -632,7 +633,7 @@ FLEET_TESTS = t/0901-fleet-ship.t t/0902-fleet-reports.t t/0912-diff-machines.t
 FLEET_LONG_TESTS = t/0917-ship-faults.t t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t \
 	t/0906-fleet-chaos.t t/0907-fleet-sums.t t/0908-fleet-thinned.t t/0910-ship-service.t \
 	t/0911-fleet-limits.t t/0913-fleet-cluster.t t/0914-fleet-grow.t \
-	t/0915-fleet-summary.t t/0916-fleet-busy.t
+	t/0915-fleet-summary.t t/0916-fleet-busy.t t/0918-fleet-join.t
 dist_check_SCRIPTS += $(FLEET_TESTS) $(FLEET_LONG_TESTS)
 QUICK_TESTS += $(FLEET_TESTS)
 LONG_TESTS += $(FLEET_LONG_TESTS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_fleet.c - a store for many machines: makes it, and lists who sends to it
+ * cmd_fleet.c - a store for many machines: makes it, lets machines send to it, asks it
  */
 #include "config.h"
 
@@ -19,6 +19,7 @@
 #include "db/clickhouse/storesettings.h"
 #include "db/clickhouse/storeurl.h"
 #include "tools/commands.h"
+#include "tools/fleet/fleet_join.h"
 #include "tools/fleet/fleet_print.h"
 #include "tools/options.h"
 #include "tools/ui/out.h"
@@ -303,7 +304,7 @@ static bool is_word(const char *word)
 {
 	return !strcmp(word, "init") || !strcmp(word, "hosts") ||
 	       !strcmp(word, "roll") || !strcmp(word, "top") ||
-	       !strcmp(word, "outliers");
+	       !strcmp(word, "outliers") || !strcmp(word, "join");
 }
 
 static int run_fleet(struct cmd_context *ctx)
@@ -326,6 +327,8 @@ static int run_fleet(struct cmd_context *ctx)
 		err = outliers(url, o);
 	else if (!strcmp(word, "roll"))
 		err = roll(url);
+	else if (!strcmp(word, "join"))
+		err = fleet_join(url);
 	else
 		err = strcmp(word, "init") ? hosts(url, o) : init(url, o);
 	return err ? EXIT_FAIL : EXIT_OK;
@@ -362,11 +365,11 @@ static const struct opt opts[] = {
 
 const struct cmd cmd_fleet = {
 	.name = "fleet",
-	.args = "init | hosts | roll | top | outliers",
+	.args = "init | join | hosts | roll | top | outliers",
 	.summary = "Make a store for many machines, and ask it what costs most",
 	.min_args = 1,
 	.max_args = 1,
-	.words = "init|hosts|roll|top|outliers",
+	.words = "init|join|hosts|roll|top|outliers",
 	.opts = opts,
 	.opt_size = sizeof(struct options),
 	.run = run_fleet,

@@ -223,9 +223,9 @@ kernel_fetch()
 	mv "$kernel.new" "$kernel"
 }
 
-# repository ROOT: what cpi, cpid, cpi-web and cpi-ship need beyond the root file system, and
-# all packages in $debs, as an archive for apt in ROOT/srv/repo, which is the only one.
-# Needs a network when $cache lacks the dependencies.
+# repository ROOT [OTHERS]: what cpi, cpid, cpi-web, cpi-ship and OTHERS need beyond the root
+# file system, and all packages in $debs, as an archive for apt in ROOT/srv/repo, which is the
+# only one. Needs a network when $cache lacks the dependencies.
 repository()
 {
 	dependencies=$cache/deps-$({
@@ -233,13 +233,14 @@ repository()
 		dpkg-deb -f "$(deb cpid)" Depends
 		dpkg-deb -f "$(deb cpi-web)" Depends
 		dpkg-deb -f "$(deb cpi-ship)" Depends
+		[ -z "${2:-}" ] || echo "$2"
 	} | cksum | cut -d ' ' -f 1)-$(basename "$archive" .tar)
 	if [ ! -d "$dependencies" ]; then
 		mkdir -p "$1/srv/ours"
 		cp "$(deb cpi)" "$(deb cpid)" "$(deb cpi-web)" "$(deb cpi-ship)" "$1/srv/ours"
 		cp -L /etc/resolv.conf "$1/etc/resolv.conf"
 		chroot "$1" sh -c 'apt-get -q update && apt-get -qy --no-install-recommends \
-			--download-only install /srv/ours/*.deb' >apt.log 2>&1 ||
+			--download-only install /srv/ours/*.deb "$@"' sh ${2:-} >apt.log 2>&1 ||
 			skip_all "apt: $(grep -m 1 '^E:' apt.log)"
 		mkdir -p "$dependencies"
 		mv "$1"/var/cache/apt/archives/*.deb "$dependencies"
@@ -254,13 +255,13 @@ repository()
 	echo 'deb [trusted=yes] file:/srv/repo ./' >"$1/etc/apt/sources.list"
 }
 
-# bootable_root ROOT SCRIPT: a root file system with Debian's systemd and our packages as in
-# repository(), which runs t/packages/SCRIPT when it has booted.
+# bootable_root ROOT SCRIPT [OTHERS]: a root file system with Debian's systemd and packages as
+# in repository(), which runs t/packages/SCRIPT when it has booted.
 bootable_root()
 {
 	root_archive boot systemd-sysv,udev,dbus,procps,kmod,apparmor,busybox-static
 	unpack_root "$1"
-	repository "$1"
+	repository "$1" "${3:-}"
 	cp "$srcdir/t/packages/guest.sh" "$srcdir/t/packages/$2" "$1/srv/"
 	cat >"$1/etc/systemd/system/guest.service" <<END
 [Unit]

@@ -11,10 +11,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "service/unitfile.h"
+#include "service/shipconfig.h"
 #include "tools/doctor/doctor.h"
 
-#define CONFIG  "/etc/cpi/cpi-ship.conf" /* and cpi-ship.conf.d */
 #define ENABLED "/etc/systemd/system/multi-user.target.wants/cpi-ship.service"
 #define METRICS "/run/cpi-ship/metrics.prom" /* of the unit's RuntimeDirectory= */
 
@@ -69,43 +68,31 @@ static void check_metrics(struct doctor *d, struct buf *text, double now)
 	}
 }
 
-static int take_setting(void *ctx, const char *file, const struct unitfile_setting *s)
-{
-	bool *has_store = ctx;
-
-	if (!strcmp(s->name, "store"))
-		*has_store = *s->value;
-	return 0;
-}
-
 /* What the files say of a cpi-ship that neither runs nor is enabled. */
 static void check_config(struct doctor *d)
 {
 	static const char why[] = "The store gets nothing of this machine.";
-	bool has_store = false;
-	const struct unitfile_reader reader = { .program = "cpi",
-						.section = "cpi-ship",
-						.setting = take_setting,
-						.ctx = &has_store };
+	struct shipconfig_store store = { 0 };
 	char path[1024];
 
-	snprintf(path, sizeof(path), "%s" CONFIG, d->root);
-	if (unitfile_read(&reader, path, true))
+	snprintf(path, sizeof(path), "%s" SHIPCONFIG_FILE, d->root);
+	if (shipconfig_read(path, &store))
 		doctor_add(d, "fleet", DOCTOR_NOTE,
 			   "the configuration of cpi-ship cannot be read",
 			   "So it is not known whether this machine is in a fleet.",
 			   "cpi-ship --check-config");
-	else if (has_store && doctor_has_systemd(d))
+	else if (store.url && doctor_has_systemd(d))
 		doctor_add(d, "fleet", DOCTOR_PROBLEM,
 			   "cpi-ship has a store, but is not enabled", why,
 			   "systemctl enable --now cpi-ship");
-	else if (has_store)
+	else if (store.url)
 		doctor_add(d, "fleet", DOCTOR_NOTE,
 			   "cpi-ship has a store, but does not run here", why,
 			   "start cpi-ship");
 	else
 		doctor_ok(d, "fleet",
 			  "cpi-ship is not set up: this machine is in none");
+	shipconfig_fini(&store);
 }
 
 void doctor_check_ship(struct doctor *d)
