@@ -6,6 +6,7 @@ ship_libship_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 ship_libship_a_SOURCES = \
 	ship/address.c ship/address.h ship/budget.c ship/budget.h ship/contained.c ship/contained.h \
 	ship/cursor.c ship/cursor.h ship/due.c ship/due.h \
+	ship/holes.c ship/holes.h \
 	ship/names.c ship/names.h ship/notes.c ship/notes.h \
 	ship/origin.c ship/origin.h \
 	ship/options.c ship/options.h ship/rewind.c ship/rewind.h \

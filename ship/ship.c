@@ -29,6 +29,7 @@
 #include "ship/budget.h"
 #include "ship/cursor.h"
 #include "ship/due.h"
+#include "ship/holes.h"
 #include "ship/names.h"
 #include "ship/notes.h"
 #include "ship/origin.h"
@@ -53,21 +54,13 @@ struct shipper {
 	struct ship_stats stats;
 };
 
-/* Flushes of a run that the store will not get. */
-struct hole {
-	int64_t run;
-	uint64_t first, last;
-	bool damaged; /* false: removed */
-};
-
 struct batch {
 	struct shipper *shipper;
 	struct db *db;
 	struct ship_due due;
 	bool is_stale; /* the store lacks what it had */
 	struct ship_rows rows;
-	struct hole *hole;
-	size_t nr_holes;
+	struct ship_holes holes;
 };
 
 struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
@@ -257,34 +250,6 @@ static int note_epoch(sqlite3_stmt *st, void *ctx)
 	return err;
 }
 
-/* run, first, last */
-static int note_hole(sqlite3_stmt *st, void *ctx)
-{
-	struct batch *b = ctx;
-
-	if (GROW(b->hole, b->nr_holes))
-		return -ENOMEM;
-	b->hole[b->nr_holes++] = (struct hole){
-		.run = sqlite3_column_int64(st, 0),
-		.first = (uint64_t)sqlite3_column_int64(st, 1),
-		.last = (uint64_t)sqlite3_column_int64(st, 2),
-	};
-	return 0;
-}
-
-/* Flushes beyond the cursors that the database no longer has. */
-static int find_holes(struct batch *b)
-{
-	static const char holes[] =
-		"SELECT run, before + 1, first - 1 FROM (SELECT f.run, c.had,"
-		" f.seq - f.merged AS first, lag(f.seq, 1, c.last) OVER"
-		" (PARTITION BY f.run ORDER BY f.seq) AS before FROM temp.cursor c"
-		" JOIN flush f ON f.run = c.run AND f.seq > c.last)"
-		" WHERE first > before + 1 AND (before > 0 OR had)";
-
-	return sql_each(db_handle(b->db), note_hole, b, holes, "");
-}
-
 /*
  * Finds epochs in the order of their last flush, so that no unshipped epoch falls
  * behind the cursor: an hour's epoch comes after labelled epochs in its middle.
@@ -328,7 +293,7 @@ static int find_once(struct batch *b)
 	if (!err)
 		err = find_due(b);
 	if (!err)
-		err = find_holes(b);
+		err = ship_holes_find(&b->holes, b->db);
 	sql_rollback(h);
 	return err;
 }
@@ -375,7 +340,7 @@ static void forget_due(struct batch *b)
 	for (size_t i = 0; i < b->due.nr; i++)
 		ship_epoch_fini(&b->due.epoch[i]);
 	memset(&b->due, 0, sizeof(b->due));
-	b->nr_holes = 0;
+	ship_holes_fini(&b->holes);
 }
 
 static int find_epochs(struct batch *b)
@@ -398,23 +363,6 @@ static int find_epochs(struct batch *b)
 	return find_once(b);
 }
 
-/* The flushes of an epoch with a damaged profile are lost. */
-static int lose_flushes(struct batch *b, int64_t epoch)
-{
-	static const char sql[] = "SELECT run, seq - merged, seq FROM flush"
-				  " WHERE epoch = ?1";
-	size_t first = b->nr_holes;
-	int err = db_read_check(b->db);
-
-	if (err)
-		return err;
-	log_err("ship: epoch %" PRId64 " is damaged and not shipped", epoch);
-	err = sql_each(db_handle(b->db), note_hole, b, sql, "i", epoch);
-	for (; first < b->nr_holes; first++)
-		b->hole[first].damaged = true;
-	return err;
-}
-
 /* Skips an epoch, or all epochs of a sum. */
 static int pass_over(struct batch *b, struct ship_epoch *e)
 {
@@ -422,18 +370,7 @@ static int pass_over(struct batch *b, struct ship_epoch *e)
 	e->nr_rows = 0;
 	for (size_t i = 0; i < e->nr_members; i++)
 		e->member[i].damaged = true;
-	return e->nr_members ? 0 : lose_flushes(b, e->id);
-}
-
-static int lose_members(struct batch *b, const struct ship_epoch *e)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < e->nr_members; i++) {
-		if (e->member[i].damaged)
-			err = lose_flushes(b, e->member[i].id);
-	}
-	return err;
+	return e->nr_members ? 0 : ship_holes_lose(&b->holes, b->db, e->id);
 }
 
 /*
@@ -462,7 +399,8 @@ static int read_rows(struct batch *b)
 		if (err == -CPI_ECORRUPT)
 			err = pass_over(b, &b->due.epoch[nr]);
 		if (!err)
-			err = lose_members(b, &b->due.epoch[nr]);
+			err = ship_holes_lose_members(&b->holes, b->db,
+						      &b->due.epoch[nr]);
 		if (!err)
 			err = ship_origin_read(b->db, &b->shipper->told,
 					       &b->due.epoch[nr]);
@@ -491,51 +429,6 @@ static int read_batch(struct batch *b)
 		err = ship_names_read(b->shipper->names, b->db, b->due.epoch,
 				      b->due.nr);
 	sql_rollback(h);
-	return err;
-}
-
-/* The first epoch of the batch that moves the cursor beyond a hole. */
-static const struct ship_epoch *find_beyond(const struct batch *b,
-					    const struct hole *hole)
-{
-	for (size_t i = 0; i < b->due.nr; i++) {
-		if (b->due.epoch[i].run == hole->run &&
-		    b->due.epoch[i].last_flush >= hole->last)
-			return &b->due.epoch[i];
-	}
-	return NULL;
-}
-
-/* Logs the flushes that the store will not get, and adds them to its table dropped. */
-static int send_dropped(struct batch *b, uint64_t *nr_dropped)
-{
-	struct buf rows = { 0 };
-	int err;
-
-	for (size_t i = 0; i < b->nr_holes; i++) {
-		const struct hole *hole = &b->hole[i];
-		const struct ship_epoch *e = find_beyond(b, hole);
-
-		if (!e)
-			continue;
-		log_warn("ship: flushes %" PRIu64 " to %" PRIu64
-			 " were %s before they were shipped",
-			 hole->first, hole->last,
-			 hole->damaged ? "damaged" : "removed from the database");
-		rowbinary_put(&rows, '4', e->address.host);
-		rowbinary_put(&rows, '4', e->address.at);
-		rowbinary_put_string(&rows, e->platform.boot_id,
-				     strlen(e->platform.boot_id));
-		rowbinary_put(&rows, '8', e->run_from_ns);
-		rowbinary_put(&rows, '8', hole->first);
-		rowbinary_put(&rows, '8', hole->last);
-		*nr_dropped += hole->last - hole->first + 1;
-	}
-	err = ch_store_insert(b->shipper->store,
-			      "dropped (host, at, boot_id, run_from_ns, first_flush,"
-			      " last_flush)",
-			      "4ts888", &rows);
-	buf_fini(&rows);
 	return err;
 }
 
@@ -710,7 +603,8 @@ static int send_batch(struct batch *b)
 		err = ship_rows_send(&b->rows, s->store);
 	s->rows_bytes += ch_store_sent(s->store);
 	if (!err)
-		err = send_dropped(b, &nr_dropped);
+		err = ship_holes_send(&b->holes, s->store, b->due.epoch, b->due.nr,
+				      &nr_dropped);
 	if (!err)
 		err = ship_origin_send(s->store, &s->told, b->due.epoch, b->due.nr);
 	if (!err)
@@ -727,7 +621,7 @@ static void batch_free(struct batch *b)
 	for (size_t i = 0; i < b->due.nr; i++)
 		ship_epoch_fini(&b->due.epoch[i]);
 	ship_rows_fini(&b->rows);
-	free(b->hole);
+	ship_holes_fini(&b->holes);
 	db_close(b->db);
 	free(b);
 }
