@@ -14,6 +14,7 @@
 #include "ship/sums.h"
 
 #define DAY_NS      (24 * NSEC_PER_HOUR)
+#define DAY_S       (DAY_NS / NSEC_PER_SEC)
 #define MINUTE_NS   (60 * NSEC_PER_SEC)
 #define FIRST_NS    (10 * MINUTE_NS) /* epochs are whole so long after the begin */
 #define LEAST_BYTES 2048             /* for the rows of a sum */
@@ -42,6 +43,13 @@ void ship_budget_init(struct ship_budget *b)
 				   .batch = BYTES_BATCH };
 }
 
+static void begin_day(struct ship_budget *b, uint64_t day)
+{
+	b->day = day;
+	b->spent = b->planned_of_day = 0;
+	b->has_read = false;
+}
+
 /* rows, epochs */
 static int take_spent(void *ctx, const struct rowbinary_cell *cells)
 {
@@ -52,17 +60,19 @@ static int take_spent(void *ctx, const struct rowbinary_cell *cells)
 }
 
 int ship_budget_ask(struct ship_budget *b, const struct ship_how *how, uint32_t host,
-		    struct ch_store *store)
+		    uint64_t at_ns, struct ch_store *store)
 {
 	char sql[256];
 	int err;
 
-	if (!how->bytes || b->has_read)
+	if (!how->bytes || (b->has_read && at_ns / DAY_NS == b->day))
 		return 0;
+	begin_day(b, at_ns / DAY_NS);
 	snprintf(sql, sizeof(sql),
 		 "SELECT toUInt64(sum(nr_rows)), toUInt64(count()) FROM epoch WHERE"
-		 " host = %" PRIu32 " AND toUInt32(at) >= %llu FORMAT RowBinary",
-		 host, b->day * (DAY_NS / NSEC_PER_SEC));
+		 " host = %" PRIu32 " AND toUInt32(at) >= %llu AND toUInt32(at) < %llu"
+		 " FORMAT RowBinary",
+		 host, b->day * DAY_S, (b->day + 1) * DAY_S);
 	err = ch_store_query(store, sql, "88", 1024, take_spent, b);
 	b->has_read = !err;
 	return err;
@@ -166,10 +176,8 @@ void ship_budget_plan(struct ship_budget *b, const struct ship_how *how,
 
 	if (!how->bytes)
 		return;
-	if (day != b->day) {
-		b->day = day;
-		b->spent = b->planned_of_day = 0;
-	}
+	if (day != b->day)
+		begin_day(b, day);
 	if (!e->one_in) {
 		b->has_whole = true;
 		add(b, (double)e->stored * b->per_whole);

@@ -38,10 +38,11 @@ struct ship_budget {
 void ship_budget_init(struct ship_budget *b);
 
 /*
- * Asks the store once what an earlier process sent of this day. Between transactions.
+ * Asks the store what it has of the day of at_ns, unless that is known: the bytes of
+ * another day, or those that an earlier process sent, are not. Between transactions.
  */
 int ship_budget_ask(struct ship_budget *b, const struct ship_how *how, uint32_t host,
-		    struct ch_store *store);
+		    uint64_t at_ns, struct ch_store *store);
 
 /* Before epochs are found. */
 void ship_budget_begin(struct ship_budget *b);

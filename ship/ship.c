@@ -349,10 +349,10 @@ static int find_epochs(struct batch *b)
 	struct shipper *s = b->shipper;
 	int err = set_cursors(b);
 
-	if (!err && s->cursors.nr)
+	if (!err && s->cursors.nr && !s->budget.has_read)
 		err = ship_budget_ask(&s->budget, &s->how,
 				      s->cursors.cursor[s->cursors.nr - 1].number,
-				      s->store);
+				      time_real_ns(), s->store);
 	if (!err)
 		err = find_once(b);
 	if (!err)
@@ -587,8 +587,12 @@ static int send_batch(struct batch *b)
 {
 	struct shipper *s = b->shipper;
 	uint64_t nr_dropped = 0;
+	const struct ship_epoch *first = &b->due.epoch[0];
 	int err = ship_take_addresses(s->store, b->due.epoch, b->due.nr);
 
+	if (!err)
+		err = ship_budget_ask(&s->budget, &s->how, first->address.host,
+				      first->from_ns, s->store);
 	if (!err)
 		err = read_batch(b);
 	if (!err)

@@ -7,7 +7,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((6 + $(store_tests 42)))
+plan $((6 + $(store_tests 43)))
 
 bad 'status 2: .*--thin needs --sums' '--thin with neither --sums nor a budget of bytes is refused' \
 	cpi-ship --once --budget 1 --thin 5 --store clickhouse://a/b
@@ -55,6 +55,13 @@ done
 sqlite3 whole.db "UPDATE epoch SET label = 'mid' WHERE id = 120" && cpi epoch roll --db whole.db >/dev/null ||
 	bail 'whole.db'
 
+# A machine's hours until midnight; and the same before the last one.
+"$builddir/t/bench/fleet_hosts" known.db day.db 1 1 21 40000 >/dev/null || bail 'day.db'
+cp day.db early.db
+for table in epoch:id flush:epoch tally:epoch profile:epoch comm:epoch; do
+	sqlite3 early.db "DELETE FROM ${table%:*} WHERE ${table#*:} = 21" || bail 'early.db'
+done
+
 # rows DB: procedures and their time, in all epochs
 rows()
 {
@@ -76,7 +83,7 @@ of()
 	echo "(host, at, nr) IN (SELECT host, at, nr FROM epoch WHERE name = '$1')"
 }
 
-# one_engine NAME: 42 tests
+# one_engine NAME: 43 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
@@ -233,6 +240,12 @@ END
 	is "$(rows "$url" fresh)" "$(rows fresh.db)" "$1: so a report of them has all of it"
 	ship short fresh.db --budget 100,10K
 	is "$(store_sql "SELECT min(one_in) > 0 FROM epoch WHERE name = 'short'")" 1 "$1: but not beyond half of the budget"
+
+	# The last hour of a day that is over: an earlier process sent the others.
+	ship day early.db --sums 1h --budget 100,125K
+	ship day day.db --sums 1h --budget 100,125K
+	bound "$(store_sql "SELECT one_in FROM epoch WHERE name = 'day' AND last_flush = 21")" '>=' 10 \
+		"$1: a process knows what was sent of a day that is over"
 }
 
 each_store one_engine
