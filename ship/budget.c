@@ -37,6 +37,7 @@
 void ship_budget_init(struct ship_budget *b)
 {
 	*b = (struct ship_budget){ .begun_ns = time_real_ns(),
+				   .begun_mono_ns = time_mono_ns(),
 				   .day = time_real_ns() / DAY_NS,
 				   .per_whole = BYTES_WHOLE,
 				   .per_kept = BYTES_KEPT,
@@ -223,9 +224,11 @@ void ship_budget_note(struct ship_budget *b, bool is_committed, uint64_t rows,
 
 uint64_t ship_budget_every_ns(const struct ship_budget *b, const struct ship_how *how)
 {
-	const uint64_t sums_ns = how->bytes ? b->sums_ns : how->sums_ns;
-	const bool has_first =
-		how->bytes && !how->sums_ns && time_real_ns() < b->begun_ns + FIRST_NS;
+	const uint64_t sums_ns = how->sums_ns || !how->bytes ? how->sums_ns
+				 : b->sums_ns                ? b->sums_ns
+							     : NSEC_PER_HOUR;
+	const bool has_first = how->bytes && !how->sums_ns &&
+			       time_mono_ns() - b->begun_mono_ns < FIRST_NS;
 
 	if (!sums_ns || has_first)
 		return MINUTE_NS;

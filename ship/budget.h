@@ -24,6 +24,7 @@
 
 struct ship_budget {
 	uint64_t begun_ns;          /* when the process began */
+	uint64_t begun_mono_ns;     /* the same by a clock that is never set */
 	uint64_t day;               /* since 1970: whose bytes `spent` are */
 	double spent;               /* measured, or planned */
 	double per_whole, per_kept; /* bytes for each sample, as measured */
@@ -66,7 +67,10 @@ void ship_budget_plan(struct ship_budget *b, const struct ship_how *how,
 void ship_budget_note(struct ship_budget *b, bool is_committed, uint64_t rows,
 		      uint64_t others);
 
-/* How long to wait when nothing is due: while epochs are shipped alone, a minute. */
+/*
+ * How long to wait when nothing is due: while epochs are shipped alone, a minute. Until
+ * an epoch was due, sums are supposed to be of an hour.
+ */
 uint64_t ship_budget_every_ns(const struct ship_budget *b, const struct ship_how *how);
 
 /* The length of sums that a machine's budget is enough for, if it is not set. */

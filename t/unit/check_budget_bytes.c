@@ -259,6 +259,23 @@ START_TEST(looks_are_often_enough_for_the_alert)
 }
 END_TEST
 
+/* Nothing was due, ever, and the clock is where it was or was set back. */
+static const uint64_t set_back_ns[] = { 0, 5 * NSEC_PER_HOUR };
+
+START_TEST(looks_for_nothing_get_rare)
+{
+	const struct ship_how how = { .bytes = BYTES };
+	struct ship_budget b;
+
+	ship_budget_init(&b);
+	b.begun_ns += set_back_ns[_i];
+	ck_assert_uint_eq(ship_budget_every_ns(&b, &how), MINUTE_NS);
+	b.begun_mono_ns -= 11 * MINUTE_NS;
+	b.begun_ns -= 11 * MINUTE_NS;
+	ck_assert_uint_eq(ship_budget_every_ns(&b, &how), 10 * MINUTE_NS);
+}
+END_TEST
+
 START_TEST(short_sums_are_for_large_machines)
 {
 	const struct ship_how how = { .bytes = BYTES };
@@ -290,6 +307,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, a_batch_that_failed_does_not_change_the_next_one, 0,
 			    (int)NR(sent_of_failed));
 	tcase_add_test(tc, looks_are_often_enough_for_the_alert);
+	tcase_add_loop_test(tc, looks_for_nothing_get_rare, 0, (int)NR(set_back_ns));
 	tcase_add_test(tc, short_sums_are_for_large_machines);
 	suite_add_tcase(s, tc);
 	return s;
