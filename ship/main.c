@@ -221,8 +221,7 @@ static int connect_store(struct ship *s)
 /* Rests so that its own CPU time stays within the budget. */
 static uint64_t rest_after(const struct ship *s, uint64_t cpu_ns, uint64_t took_ns)
 {
-	const uint64_t least_ns =
-		(uint64_t)((double)cpu_ns * 100 / s->options.budget.percent);
+	const uint64_t least_ns = (uint64_t)((double)cpu_ns * 100 / s->options.percent);
 
 	return least_ns > took_ns ? least_ns - took_ns : 0;
 }

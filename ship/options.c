@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hmap.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/size.h"
@@ -68,7 +69,7 @@ static int set_rate(void *member, const char *text)
 /* Without bytes each epoch is shipped with all that it has. */
 static int set_budget(void *member, const char *text)
 {
-	struct ship_limits *limits = member;
+	struct ship_options *o = container_of(member, struct ship_options, how.bytes);
 	const size_t len = strcspn(text, ",");
 	char percent[32];
 
@@ -76,11 +77,11 @@ static int set_budget(void *member, const char *text)
 		return -EINVAL;
 	memcpy(percent, text, len);
 	percent[len] = '\0';
-	limits->bytes = 0;
-	if (number_parse_real(percent, "%", 0.01, 100, &limits->percent))
+	o->how.bytes = 0;
+	if (number_parse_real(percent, "%", 0.01, 100, &o->percent))
 		return -EINVAL;
 	return text[len] ? size_parse(text + len + 1 + strspn(text + len + 1, " "),
-				      &limits->bytes)
+				      &o->how.bytes)
 			 : 0;
 }
 
@@ -121,7 +122,8 @@ static void init(void *options)
 	*(struct ship_options *)options = (struct ship_options){
 		.db = db_default_path(),
 		.rate = 1 << 20,
-		.budget = { .percent = 1, .bytes = 450 << 10 },
+		.percent = 1,
+		.how = { .bytes = 450 << 10 },
 	};
 }
 
@@ -139,7 +141,7 @@ static const struct service_option records[] = {
 	{ "thin", 0, "N|auto", "auto", SERVICE_RELOADS, set_thin, "of sums: ship one of N samples, chosen at random", AT(how.one_in) },
 	{ "every", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_every, "look for complete epochs at this interval; auto: 1m, or a sixth of the length of sums, at most 30m", AT(every_ns) },
 	{ "rate", 0, "SIZE", "1M", SERVICE_RELOADS, set_rate, "send at most this many bytes a second", AT(rate) },
-	{ "budget", 0, "PERCENT[,SIZE]", "1%,450K", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship; and bytes for each CPU and day", AT(budget) },
+	{ "budget", 0, "PERCENT[,SIZE]", "1%,450K", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship; and bytes for each CPU and day", AT(how.bytes) },
 	{ "metrics-file", 0, "FILE", NULL, 0, service_set_text, "write metrics for Prometheus to FILE", AT(metrics) },
 	{ "once", 0, NULL, NULL, SERVICE_ON_LINE, service_set_flag, "ship what is complete, and end", AT(once) },
 	SERVICE_OPTION_HELP,
@@ -246,7 +248,6 @@ static int complete(struct ship_options *o)
 {
 	int err = take_environment(o);
 
-	o->how.bytes = o->budget.bytes;
 	if (!err)
 		err = check(o);
 	return err ? err : set_default_metrics(o);

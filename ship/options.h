@@ -11,11 +11,6 @@
 #include "service/options.h"
 #include "ship/rows.h"
 
-struct ship_limits {
-	double percent; /* of one CPU */
-	uint64_t bytes; /* of each CPU and day; 0: no limit */
-};
-
 struct ship_options {
 	const char *store; /* storeurl.h */
 	const char *db;    /* a path */
@@ -24,10 +19,10 @@ struct ship_options {
 	const char *metrics; /* a file, or NULL */
 	uint64_t every_ns;   /* 0: shipper_every_ns() says it */
 	uint64_t rate;       /* bytes per second; 0: no limit */
-	struct ship_limits budget;
-	bool once;                        /* ship the complete epochs, and end */
-	bool check;                       /* only check the options */
-	char *own_metrics;                /* the default of metrics */
+	double percent;      /* of one CPU; the budget's bytes are in how */
+	bool once;           /* ship the complete epochs, and end */
+	bool check;          /* only check the options */
+	char *own_metrics;   /* the default of metrics */
 	struct service_settings settings; /* owns the texts above */
 };
 
