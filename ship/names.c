@@ -434,25 +434,20 @@ static int ask_known(struct ship_names *n, struct ch_store *store,
 	return err;
 }
 
-/*
- * An earlier process may have ended after it sent an image's row, and before it sent
- * names and code. So a process asks the store, once, which images it knows.
- */
-static int find_known(struct sending *s)
+int ship_names_ask(struct ship_names *n, struct db *db, struct ch_store *store)
 {
 	static const char sql[] = "SELECT id, " FLEETID_IMAGE("i") ", 1 FROM image i";
-	struct ship_names *n = s->names;
 	struct local_images list = { 0 };
 	int err;
 
 	if (n->has_asked)
 		return 0;
-	err = sql_each(s->h, note_image, &list, sql, "");
+	err = sql_each(db_handle(db), note_image, &list, sql, "");
 	if (!err)
-		err = db_read_check(s->db);
+		err = db_read_check(db);
 	n->has_asked = true; /* unless the list is cleared meanwhile */
 	for (size_t i = 0; !err && i < list.nr; i += MAX_ASKED)
-		err = ask_known(n, s->store, list.image + i,
+		err = ask_known(n, store, list.image + i,
 				list.nr - i < MAX_ASKED ? list.nr - i : MAX_ASKED);
 	if (err)
 		n->has_asked = false;
@@ -483,7 +478,7 @@ int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s
 {
 	struct sending s = { .names = n, .db = db, .h = db_handle(db), .store = store };
 	char sql[1024];
-	int err = only_known ? find_known(&s) : 0;
+	int err = 0;
 
 	for (size_t i = 0; !err && i < storetables_nr_image; i++) {
 		struct local_images list = { 0 };

@@ -2,10 +2,11 @@
 /*
  * names.h - sends what rows refer to: images, streams, contexts; names and code
  *
- * A process sends each of them once. Its list of what it sent is bounded; when the list
- * is full it is cleared, and rows are sent again. The store keeps only one of equal
- * rows. Parts of captures of an image may come from any machine; the shipper asks the
- * store which parts it has. So symbols are sent once, not once for each machine.
+ * A process sends each of them once, and of images only those that the store lacks. Its
+ * list of what it sent is bounded; when the list is full it is cleared, and rows are
+ * sent again. The store keeps only one of equal rows. Parts of captures of an image may
+ * come from any machine; the shipper asks the store which parts it has. So symbols are
+ * sent once, not once for each machine.
  */
 #ifndef CPI_SHIP_NAMES_H
 #define CPI_SHIP_NAMES_H
@@ -22,6 +23,13 @@ struct ship_names *ship_names_new(void); /* NULL when out of memory */
 void ship_names_free(struct ship_names *n);
 
 /*
+ * Asks the store, once, which images of the database it knows. Between transactions. An
+ * earlier process may have ended after it sent an image's row, and before it sent names
+ * and code.
+ */
+int ship_names_ask(struct ship_names *n, struct db *db, struct ch_store *s);
+
+/*
  * Reads the images, streams and contexts that epochs refer to, in the caller's
  * transaction; and sends what was read.
  */
@@ -32,7 +40,7 @@ int ship_names_send(struct ship_names *n, struct ch_store *s);
 /*
  * Sends names, code and captures that the store lacks, of all images of the database.
  * With only_known it does so only for images that were in the store's table image when
- * the process began, or that the process sent.
+ * it was asked, or that the process sent.
  * An image has at most SHIP_MAX_PARTS parts of captures in the store; later ones stay
  * on their machines.
  */

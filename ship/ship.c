@@ -651,7 +651,11 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 	*is_stale = b->is_stale;
 	if (err || b->is_stale)
 		goto out;
-	err = b->due.nr ? send_batch(b) : end_rewinds(b);
+	s->names_bytes -= ch_store_carried(s->store);
+	err = ship_names_ask(s->names, b->db, s->store);
+	s->names_bytes += ch_store_carried(s->store);
+	if (!err)
+		err = b->due.nr ? send_batch(b) : end_rewinds(b);
 	if (!err && s->cursors.nr) /* a machine without runs has no number */
 		err = ship_notes_send(s->notes, b->db, s->store);
 	s->names_bytes -= ch_store_carried(s->store);
