@@ -24,6 +24,7 @@
 
 #define MAX_KEYS_BYTES (64u << 20)
 #define MAX_ASKED      500        /* images in one question */
+#define MAX_STARTS     10000      /* the same of rows: ClickHouse reads 256 KiB */
 #define MAX_ROWS_BYTES (8u << 20) /* of one insert, beyond one row */
 #define MAX_SENT       (1u << 20) /* then all is forgotten, and sent again */
 
@@ -32,6 +33,13 @@ struct sent {
 	struct hnode node;
 	const struct storetable *table;
 	uint64_t id, nr;
+	uint64_t *start; /* of code made at run time: where they start, in order */
+};
+
+/* Where rows of an image start, in order. */
+struct starts {
+	uint64_t *start;
+	size_t nr;
 };
 
 #define NR_REFERRED 3
@@ -67,8 +75,11 @@ static void forget(struct ship_names *n)
 	struct hnode *node, *following;
 
 	hmap_for_each (&n->sent, node, following) {
+		struct sent *s = container_of(node, struct sent, node);
+
 		hmap_remove(&n->sent, node);
-		free(container_of(node, struct sent, node));
+		free(s->start);
+		free(s);
 	}
 	n->has_asked = false;
 }
@@ -102,6 +113,21 @@ static int note_sent(struct ship_names *n, const struct storetable *table, uint6
 		return -ENOMEM;
 	}
 	return 0;
+}
+
+/* Takes over the starts of an image's rows that the store has. */
+static int note_starts(struct ship_names *n, const struct storetable *table,
+		       uint64_t id, struct starts *all)
+{
+	int err = note_sent(n, table, id, all->nr);
+	struct sent *s = err ? NULL : find_sent(n, table, id);
+
+	if (s) {
+		free(s->start);
+		s->start = all->start;
+		*all = (struct starts){ 0 };
+	}
+	return err;
 }
 
 struct ship_names *ship_names_new(void)
@@ -155,6 +181,7 @@ struct sending {
 struct local_image {
 	int64_t local;
 	uint64_t id, nr;
+	bool is_made; /* of code made at run time */
 };
 
 struct local_images {
@@ -297,20 +324,31 @@ static void put_images(const struct local_image *image, size_t nr, struct buf *s
 	buf_puts(sql, ")");
 }
 
-/* The second column tells rows of an image apart: where it starts, or an id. */
-static int find_keys(struct sending *s, const struct local_image *image, size_t nr)
+static bool is_capture(const struct sending *s)
 {
-	const char *key = strcmp(s->table->name, "capture") ? "start" : "id";
+	return !strcmp(s->table->name, "capture");
+}
+
+/*
+ * The second column tells rows of an image apart: where it starts, or an id. With
+ * starts it finds those among them.
+ */
+static int find_keys(struct sending *s, const struct local_image *image, size_t nr,
+		     const struct starts *starts)
+{
 	struct buf sql = { 0 };
 	int err;
 
 	free(s->key);
 	s->key = NULL;
 	s->nr_keys = 0;
-	buf_printf(&sql, "SELECT DISTINCT image, %s AS k FROM %s WHERE image IN (", key,
-		   s->table->name);
+	buf_printf(&sql, "SELECT DISTINCT image, %s AS k FROM %s WHERE image IN (",
+		   is_capture(s) ? "id" : "start", s->table->name);
 	put_images(image, nr, &sql);
-	buf_puts(&sql, " ORDER BY image, k FORMAT RowBinary");
+	for (size_t i = 0; starts && i < starts->nr; i++)
+		buf_printf(&sql, "%s%" PRIu64, i ? "," : " AND start IN (",
+			   starts->start[i]);
+	buf_printf(&sql, "%s ORDER BY image, k FORMAT RowBinary", starts ? ")" : "");
 	err = ch_store_query_buf(s->store, &sql, "88", MAX_KEYS_BYTES, note_key, s);
 	buf_fini(&sql);
 	return err;
@@ -338,7 +376,7 @@ static int read_parts(struct sending *s, const struct local_image *image)
 {
 	s->image = image->id;
 	s->had = keys_before(s, image->id, UINT64_MAX) - keys_before(s, image->id, 0);
-	s->max_parts = strcmp(s->table->name, "capture") ? SIZE_MAX : SHIP_MAX_PARTS;
+	s->max_parts = is_capture(s) ? SHIP_MAX_PARTS : SIZE_MAX;
 	s->nr_put = 0;
 	if (s->had >= s->max_parts)
 		return 0;
@@ -352,7 +390,7 @@ static int read_parts(struct sending *s, const struct local_image *image)
 static int send_images(struct sending *s, const struct local_image *image, size_t nr,
 		       size_t *nr_done)
 {
-	int err = find_keys(s, image, nr);
+	int err = find_keys(s, image, nr, NULL);
 	size_t done = 0;
 
 	s->more = false;
@@ -399,7 +437,96 @@ static int send_all(struct sending *s, const struct local_image *image, size_t n
 	return err;
 }
 
-/* An image's local id, its id in the store, and its number of rows */
+static int note_start(sqlite3_stmt *st, void *ctx)
+{
+	struct starts *list = ctx;
+
+	if (GROW(list->start, list->nr))
+		return -ENOMEM;
+	list->start[list->nr++] = (uint64_t)sqlite3_column_int64(st, 0);
+	return 0;
+}
+
+/* Appends a row, unless the store has it; if there is enough, sends what there is. */
+static int send_start(struct sending *s, const struct local_image *image,
+		      uint64_t start)
+{
+	char sql[1024];
+	int err;
+
+	if (has_key(s, start))
+		return 0;
+	snprintf(sql, sizeof(sql), "%s AND t.start = ?2", s->table->select);
+	err = sql_each(s->h, put_part, s, sql, "ii", image->local, (int64_t)start);
+	if (!err && s->rows.len >= MAX_ROWS_BYTES)
+		err = insert(s->store, s->table, &s->rows);
+	return err;
+}
+
+/* Sends those of the rows that the store lacks. */
+static int send_starts(struct sending *s, const struct local_image *image,
+		       const struct starts *starts)
+{
+	int err = find_keys(s, image, 1, starts);
+
+	s->image = image->id;
+	s->had = s->nr_put = 0;
+	s->max_parts = SIZE_MAX;
+	for (size_t i = 0; !err && i < starts->nr; i++)
+		err = send_start(s, image, starts->start[i]);
+	if (!err)
+		err = db_read_check(s->db);
+	return err ? err : insert(s->store, s->table, &s->rows);
+}
+
+/* Removes from *list what is in former; both are in order. */
+static void remove_former(struct starts *list, const struct starts *former)
+{
+	size_t nr = 0, k = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		while (k < former->nr && former->start[k] < list->start[i])
+			k++;
+		if (k == former->nr || former->start[k] != list->start[i])
+			list->start[nr++] = list->start[i];
+	}
+	list->nr = nr;
+}
+
+/*
+ * Code made at run time: all processes of a name are one image in the store, so it has
+ * rows of thousands of machines. Where a row starts is a hash of what it is. So the
+ * store is asked for this machine's rows only, and for each once.
+ */
+static int send_made(struct sending *s, const struct local_image *image)
+{
+	const struct sent *sent = find_sent(s->names, s->table, image->id);
+	struct starts all = { 0 }, added = { 0 };
+	char sql[80];
+	int err;
+
+	snprintf(sql, sizeof(sql), "SELECT start FROM %s WHERE image = ?1 ORDER BY 1",
+		 s->table->name);
+	err = sql_each(s->h, note_start, &all, sql, "i", image->local);
+	if (!err)
+		err = sql_each(s->h, note_start, &added, sql, "i", image->local);
+	if (!err)
+		err = db_read_check(s->db);
+	if (!err && sent)
+		remove_former(&added, &(struct starts){ sent->start, sent->nr });
+	for (size_t i = 0; !err && i < added.nr; i += MAX_STARTS) {
+		const size_t nr = added.nr - i < MAX_STARTS ? added.nr - i : MAX_STARTS;
+
+		err = send_starts(s, image, &(struct starts){ added.start + i, nr });
+	}
+	if (!err)
+		err = note_starts(s->names, s->table, image->id, &all);
+	free(all.start);
+	free(added.start);
+	return err;
+}
+
+/* An image's local id, its id in the store, its number of rows, and its kind */
 static int note_image(sqlite3_stmt *st, void *ctx)
 {
 	struct local_images *list = ctx;
@@ -410,6 +537,7 @@ static int note_image(sqlite3_stmt *st, void *ctx)
 		.local = sqlite3_column_int64(st, 0),
 		.id = (uint64_t)sqlite3_column_int64(st, 1),
 		.nr = (uint64_t)sqlite3_column_int64(st, 2),
+		.is_made = sqlite3_column_int(st, 3) == IMAGE_JIT,
 	};
 	return 0;
 }
@@ -436,7 +564,8 @@ static int ask_known(struct ship_names *n, struct ch_store *store,
 
 int ship_names_ask(struct ship_names *n, struct db *db, struct ch_store *store)
 {
-	static const char sql[] = "SELECT id, " FLEETID_IMAGE("i") ", 1 FROM image i";
+	static const char sql[] =
+		"SELECT id, " FLEETID_IMAGE("i") ", 1, kind FROM image i";
 	struct local_images list = { 0 };
 	int err;
 
@@ -473,6 +602,21 @@ static size_t choose(const struct sending *s, struct local_images *list,
 	return nr;
 }
 
+/* The first nr of the list, which it changes. */
+static int send_chosen(struct sending *s, struct local_images *list, size_t nr)
+{
+	size_t others = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		if (list->image[i].is_made && !is_capture(s))
+			err = send_made(s, &list->image[i]);
+		else
+			list->image[others++] = list->image[i];
+	}
+	return err ? err : send_all(s, list->image, others);
+}
+
 int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *store,
 			 bool only_known)
 {
@@ -486,7 +630,7 @@ int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s
 		s.table = &storetables_image[i];
 		snprintf(sql, sizeof(sql),
 			 "SELECT i.id, " FLEETID_IMAGE(
-				 "i") ", t.nr FROM (SELECT image,"
+				 "i") ", t.nr, i.kind FROM (SELECT image,"
 				      " count(*) AS nr FROM %s GROUP BY image) t"
 				      " JOIN image i ON i.id = t.image",
 			 s.table->name);
@@ -494,7 +638,7 @@ int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s
 		if (!err)
 			err = db_read_check(db);
 		if (!err)
-			err = send_all(&s, list.image, choose(&s, &list, only_known));
+			err = send_chosen(&s, &list, choose(&s, &list, only_known));
 		free(list.image);
 	}
 	free(s.key);

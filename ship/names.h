@@ -6,7 +6,8 @@
  * list of what it sent is bounded; when the list is full it is cleared, and rows are
  * sent again. The store keeps only one of equal rows. Parts of captures of an image may
  * come from any machine; the shipper asks the store which parts it has. So symbols are
- * sent once, not once for each machine.
+ * sent once, not once for each machine. Of code made at run time the list has 8 bytes
+ * for each row of the database.
  */
 #ifndef CPI_SHIP_NAMES_H
 #define CPI_SHIP_NAMES_H

@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((15 + $(store_tests 35)))
+plan $((15 + $(store_tests 36)))
 
 bad 'status 2: .*name a store' 'cpi-ship without a store is refused' cpi-ship --once
 bad 'status 2: .*--store: "file.db" is no valid URL' 'a file as store is refused' cpi-ship --store file.db
@@ -87,7 +87,7 @@ store_sums()
 	done | paste -s
 }
 
-# one_engine: 35 tests
+# one_engine: 36 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -121,6 +121,20 @@ one_engine()
 	$ship --db known.db 2>>ship.log
 	is "$? $(store_sums)" "0 $(sums known.db)" "$1: shipping again adds nothing"
 	is "$(store_sql 'SELECT count() FROM epoch')" 3 "$1: shipping again sends no epoch"
+
+	# Code made at run time: processes of one name are one image in all of the fleet.
+	cp known.db jit.db
+	sqlite3 jit.db "INSERT INTO image VALUES (900, 6, '[jit:java]', x'', x'', 0, 0, 0, 0);
+		INSERT INTO symbol VALUES (900, 16, 8, 'java_16')" || bail 'jit.db'
+	$ship --db jit.db 2>>ship.log
+	java=$(store_sql "SELECT DISTINCT image FROM symbol WHERE name = 'java_16'")
+	store_sql "INSERT INTO symbol SELECT $java, 16 * (number + 3), 8, 'other' FROM numbers(4300000)" >insert.out
+	sqlite3 jit.db "INSERT INTO symbol VALUES (900, 32, 8, 'java_32'), (900, 48, 8, 'other'), (900, 1 << 60, 8, 'last')"
+	$ship --db jit.db 2>ship.log
+	is "$? $(store_sql "SELECT start, count() FROM symbol WHERE image = $java AND start IN (16, 32, 48, 64,
+		1152921504606846976) GROUP BY start ORDER BY start" | paste -s -d ' ')" \
+		'0 16	1 32	1 48	1 64	1 1152921504606846976	1' "$1: of four million names of a fleet's Java it sends what is new"
+	sed 's/^/# /' insert.out ship.log
 
 	# A store of the first version, with its rows.
 	store_sql 'TRUNCATE TABLE version'
