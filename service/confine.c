@@ -2,10 +2,11 @@
 /*
  * confine.c - Landlock for files, a system call filter for the rest, and rlimits
  *
- * The filter lists what is refused, because LLVM, SQLite and graphviz together use too
- * many calls to list those allowed. It refuses with EPERM what acts on other processes
- * or on the machine, and sockets that are not local ones: reports ask cpid to store
- * first. With the network it refuses all but TCP, UDP and what resolvers use.
+ * The filter lists the calls to refuse, because LLVM, SQLite and graphviz together use
+ * too many calls to list the allowed ones. It refuses, with EPERM, calls that trace
+ * other processes or change the machine. It also refuses sockets that are not local;
+ * reports need local ones to ask cpid for a flush. With the network it also allows the
+ * families of TCP, UDP and netlink, which resolvers use.
  */
 #include "config.h"
 
@@ -47,8 +48,13 @@
 	 LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |   \
 	 LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
+/* The right to shorten a file, since version 3. */
+#define TRUNCATE       (1ULL << 14)
+#define FIRST_TRUNCATE 3
+
 static const int refused[] = {
-	SYS_setpgid, /* those of a report's process group end with it */
+	SYS_truncate, /* of older kernels, whose Landlock does not know it */
+	SYS_setpgid,  /* a report's children must stay in its process group */
 	SYS_setsid,
 	SYS_ptrace,
 	SYS_process_vm_readv,
@@ -118,12 +124,21 @@ static int set_limits(const struct confine_limits *limits)
 	return err;
 }
 
-static int allow_folder(int rules, const char *folder)
+/* The rights to files that this kernel's Landlock can refuse. */
+static uint64_t known_writes(void)
+{
+	const long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
+				     LANDLOCK_CREATE_RULESET_VERSION);
+
+	return version < FIRST_TRUNCATE ? ALL_WRITES : ALL_WRITES | TRUNCATE;
+}
+
+static int allow_folder(int rules, uint64_t known, const char *folder)
 {
 	struct landlock_path_beneath_attr below = {
-		.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE |
-				  LANDLOCK_ACCESS_FS_REMOVE_FILE |
-				  LANDLOCK_ACCESS_FS_MAKE_REG,
+		.allowed_access = known & (LANDLOCK_ACCESS_FS_WRITE_FILE |
+					   LANDLOCK_ACCESS_FS_REMOVE_FILE |
+					   LANDLOCK_ACCESS_FS_MAKE_REG | TRUNCATE),
 		.parent_fd = open(folder, O_PATH | O_CLOEXEC),
 	};
 	int err = 0;
@@ -137,8 +152,8 @@ static int allow_folder(int rules, const char *folder)
 	return err;
 }
 
-/* A database that was closed whole has no other files; a reader needs them. */
-static int allow_beside(int rules, const char *db)
+/* After a clean end there are no -wal and -shm files, and a reader creates them. */
+static int allow_beside(int rules, uint64_t known, const char *db)
 {
 	char wal[PATH_MAX], shm[PATH_MAX], folder[PATH_MAX];
 
@@ -147,32 +162,34 @@ static int allow_beside(int rules, const char *db)
 	if (!access(wal, F_OK) && !access(shm, F_OK))
 		return 0;
 	snprintf(folder, sizeof(folder), "%s", db);
-	return allow_folder(rules, dirname(folder));
+	return allow_folder(rules, known, dirname(folder));
 }
 
-static int allow_all(int rules, const struct confine_limits *limits)
+static int allow_all(int rules, uint64_t known, const struct confine_limits *limits)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < LENGTH(limits->folder); i++)
-		err = limits->folder[i] ? allow_folder(rules, limits->folder[i]) : 0;
+		err = limits->folder[i] ? allow_folder(rules, known, limits->folder[i])
+					: 0;
 	for (int i = 0; !err && limits->dbs && i < limits->dbs->nr; i++)
-		err = allow_beside(rules, limits->dbs->item[i]);
+		err = allow_beside(rules, known, limits->dbs->item[i]);
 	return err;
 }
 
 static int refuse_writes(const struct confine_limits *limits)
 {
-	const struct landlock_ruleset_attr all = { .handled_access_fs = ALL_WRITES };
+	const uint64_t known = known_writes();
+	const struct landlock_ruleset_attr all = { .handled_access_fs = known };
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
 	int err;
 
-	/* EPERM is a container's: its filter refuses what it does not know. */
+	/* A container's filter refuses calls that it does not know with EPERM. */
 	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM))
 		return 0;
 	if (rules < 0)
 		return -errno;
-	err = allow_all(rules, limits);
+	err = allow_all(rules, known, limits);
 	if (!err && syscall(SYS_landlock_restrict_self, rules, 0))
 		err = -errno;
 	close(rules);
@@ -180,8 +197,9 @@ static int refuse_writes(const struct confine_limits *limits)
 }
 
 /*
- * Another architecture's calls have other numbers: they are refused, and so are x32's.
- * Then the listed ones, and socket() unless it is local.
+ * Refuses the calls of other architectures and of x32, because their numbers mean other
+ * calls. Then refuses the listed calls, and socket() with families that are not
+ * allowed.
  */
 static int refuse_calls(bool network)
 {

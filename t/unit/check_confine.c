@@ -49,6 +49,36 @@ START_TEST(a_process_confines_itself)
 }
 END_TEST
 
+/* A file that its user may write, but the confined process may not. */
+static void try_to_truncate(const char *path)
+{
+	const pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		if (confine_self(&nothing))
+			_exit(1);
+		_exit(truncate(path, 0) < 0 ? 0 : 2);
+	}
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+
+START_TEST(no_file_can_be_emptied)
+{
+	char path[] = "/tmp/check_confine.XXXXXX";
+	const int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, "text", 4), 4);
+	try_to_truncate(path);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_END), 4);
+	close(fd);
+	unlink(path);
+}
+END_TEST
+
 /* The runtimes of some containers refuse what they do not know with EPERM. */
 static const int errors[] = { ENOSYS, EOPNOTSUPP, EPERM };
 
@@ -72,6 +102,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("confine");
 
 	tcase_add_test(tc, a_process_confines_itself);
+	tcase_add_test(tc, no_file_can_be_emptied);
 	tcase_add_loop_test(tc, without_landlock_the_rest_holds, 0, NR(errors));
 	tcase_add_test(tc, another_failure_of_landlock_is_one);
 	suite_add_tcase(s, tc);
