@@ -2,8 +2,8 @@
 /*
  * spe.c - packets of Arm's Statistical Profiling Extension
  *
- * Arm ARM (DDI 0487) chapter D17. A header of one byte, or of two when the first says
- * so, tells type, index and length of the payload, which is little-endian.
+ * Arm ARM (DDI 0487) chapter D17. A header of one or two bytes has the packet's type,
+ * its index and the length of the payload. The payload is little-endian.
  */
 #include "config.h"
 
@@ -13,9 +13,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define PADDING_MAX 16 /* bytes of it that are one packet */
+#define PADDING_MAX 16 /* bytes that are read as one packet */
 
-/* The first that matches; types without a payload come before. */
+/* Packets with a payload. read_one() handles the others. */
 static const struct {
 	uint8_t mask, bits;
 	enum spe_type type;
@@ -28,7 +28,7 @@ static const struct {
 };
 
 #define NR_HEADERS    (sizeof(headers) / sizeof(headers[0]))
-#define FIRST_INDEXED 5 /* what may come behind an extended header */
+#define FIRST_INDEXED 5 /* from here on, types that may follow an extended header */
 
 static bool is_extended(uint8_t header)
 {
@@ -43,7 +43,10 @@ static uint64_t read_payload(const uint8_t *data, size_t bytes)
 	return le64toh(v);
 }
 
-/* Of a header that ends at data[0]; high are the upper bits of its index. */
+/*
+ * Reads a packet whose last header byte is data[0]. high has the upper bits of the
+ * index. Only headers[first] and later may match.
+ */
 static int read_body(const uint8_t *data, size_t size, unsigned int high, size_t first,
 		     struct spe_packet *out)
 {
@@ -64,7 +67,7 @@ static int read_body(const uint8_t *data, size_t size, unsigned int high, size_t
 	return -EBADMSG;
 }
 
-/* How far it is to where an alignment packet at offset points. */
+/* The length of an alignment packet at offset: it ends at the next aligned offset. */
 static size_t alignment_length(uint8_t header, uint64_t offset)
 {
 	const uint64_t alignment = 2ULL << (header & 0xf);
@@ -83,7 +86,9 @@ static int read_extended(const struct spe_stream *s, size_t at, struct spe_packe
 	if (!data[1]) {
 		length = alignment_length(data[0], s->offset + at);
 		out->type = SPE_PAD;
-		return length < 2 || (size_t)length > size ? 0 : length;
+		if (length < 2)
+			return -EBADMSG;
+		return (size_t)length > size ? 0 : length;
 	}
 	length = read_body(data + 1, size - 1, data[0] & 3, FIRST_INDEXED, out);
 	return length > 0 ? length + 1 : length;

@@ -126,6 +126,17 @@ START_TEST(an_alignment_packet_reaches_the_next_boundary_of_the_buffer)
 }
 END_TEST
 
+/* It would have one byte: the packets have lost their places. */
+START_TEST(an_alignment_packet_one_byte_before_the_boundary_is_damage)
+{
+	static const uint8_t data[] = { 0x20, 0, 0, 0 };
+	const struct spe_stream s = { data, sizeof(data), 4097 };
+	struct spe_packet p;
+
+	ck_assert_int_eq(spe_read_packet(&s, 0, &p), -EBADMSG);
+}
+END_TEST
+
 /* ---- records ---- */
 
 static const uint8_t recorded[] = {
@@ -326,6 +337,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, a_packet_that_is_cut_off_is_none, 0, NR(packets));
 	tcase_add_test(tc, what_is_no_header_is_said_to_be_none);
 	tcase_add_test(tc, an_alignment_packet_reaches_the_next_boundary_of_the_buffer);
+	tcase_add_test(tc, an_alignment_packet_one_byte_before_the_boundary_is_damage);
 	tcase_add_test(tc, a_recorded_load_is_one_record);
 	tcase_add_test(tc, a_record_that_is_cut_off_waits_for_its_end);
 	tcase_add_loop_test(tc, a_damaged_record_is_left_out_and_a_later_one_is_whole,
