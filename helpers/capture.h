@@ -10,6 +10,7 @@
 #ifndef CPI_TOOLS_CAPTURE_H
 #define CPI_TOOLS_CAPTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "helpers/sandbox.h"
@@ -36,11 +37,11 @@ int capture_work(void);
 
 /*
  * For the server: answers a question of its worker on fd, about an image that only
- * author may have written (-1: not known). Returns the child that answers, to be waited
- * for; 0 if there could be none; -errno if no question came, because the worker has
- * ended.
+ * author may have written (-1: not known). Unless may_open, the answer is -EBUSY.
+ * Returns the child that answers, to be waited for; 0 if there is none; -errno if no
+ * question came, because the worker has ended.
  */
-int capture_answer(int fd, int64_t author);
+int capture_answer(int fd, int64_t author, bool may_open);
 
 /*
  * For the child: opens a debug file that an image's content names. It must be an ELF

@@ -2,10 +2,10 @@
 /*
  * capture_files.c - how a worker that may open nothing gets debug files
  *
- * In cpi-capture file_open_regular() is this one, not base/file_open.c's: the worker
- * sends the path; a child of the server opens the file, if capture_open.c allows it,
- * and sends the descriptor. A file system that does not answer stops only that child;
- * the worker waits until its time is over.
+ * cpi-capture is linked with this file_open_regular() in place of base/file_open.c's.
+ * The worker sends the path. A child of the server opens the file, if capture_open.c
+ * allows it, and sends the descriptor. A file system that does not answer stops only
+ * that child; the worker waits until its time is over.
  */
 #include "config.h"
 
@@ -54,7 +54,7 @@ static _Noreturn void answer(int socket, int64_t author, const char *path)
 	const int own = dup2(socket, CAPTURE_FD_REQUEST);
 	int fd, err;
 
-	if (own < 0)
+	if (own < 0 || dup2(STDOUT_FILENO, STDIN_FILENO) < 0)
 		_exit(EXIT_FAILURE);
 	closefrom(own + 1);
 	fd = capture_open(path, author);
@@ -63,22 +63,24 @@ static _Noreturn void answer(int socket, int64_t author, const char *path)
 	_exit(EXIT_SUCCESS);
 }
 
-/* What was sent is taken before the fork: the next question is another child's. */
-int capture_answer(int socket, int64_t author)
+/* Takes the question before the fork, so that a later child cannot receive it again. */
+int capture_answer(int socket, int64_t author, bool may_open)
 {
 	char path[PATH_MAX];
 	const ssize_t size = recv(socket, path, sizeof(path) - 1, 0);
-	pid_t child;
-	int err;
+	int err = -EBUSY;
 
 	if (size <= 0)
 		return size < 0 ? -errno : -EPIPE;
 	path[size] = '\0';
-	child = fork();
-	if (child == 0)
-		answer(socket, author, path);
-	if (child > 0)
-		return child;
-	err = -errno;
+	if (may_open) {
+		const pid_t child = fork();
+
+		if (child == 0)
+			answer(socket, author, path);
+		if (child > 0)
+			return child;
+		err = -errno;
+	}
 	return fdpass_send(socket, &err, sizeof(err), NULL, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cpi-capture, the server (server.h): forks a worker for each image, one after the
- * other.
+ * capture_main.c - the server of cpi-capture (server.h): forks a worker for each image,
+ * one after the other
  */
 #include "config.h"
 
@@ -53,7 +53,7 @@ static int work(const struct job *job)
 	return capture_work();
 }
 
-/* Each by its number, for the worker is a child as well. */
+/* Does not wait for just any child (-1), because the worker is a child, too. */
 static void reap_strays(struct strays *s)
 {
 	for (int i = s->nr - 1; i >= 0; i--)
@@ -67,9 +67,7 @@ static int answer(const struct job *job, struct strays *s)
 	int child;
 
 	reap_strays(s);
-	if (s->nr == MAX_STRAYS)
-		return -EAGAIN;
-	child = capture_answer(job->ask[0], job->author);
+	child = capture_answer(job->ask[0], job->author, s->nr < MAX_STRAYS);
 	if (child > 0)
 		s->pid[s->nr++] = child;
 	return child < 0 ? child : 0;
@@ -121,7 +119,7 @@ static void end_worker(const struct job *job, struct strays *s)
 	s->pid[s->nr++] = job->worker;
 }
 
-/* Before there is a worker, which could change what stands there. */
+/* Call it before the fork: a worker could change the request. */
 static int64_t read_author(const int *fd)
 {
 	struct cpi_capture_request q;
@@ -129,7 +127,7 @@ static int64_t read_author(const int *fd)
 	return file_pread(fd[CPI_CAPTURE_REQUEST], &q, sizeof(q), 0) ? -1 : q.author;
 }
 
-/* Where the job's descriptors are closed, the reply ends. */
+/* The reply ends when the caller closes the job's descriptors. */
 static void run_job(void *ctx, const int *fd)
 {
 	struct job job = { .fd = fd, .author = read_author(fd) };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture_work.c - reads one image as reports will, and keeps the answers that they
- * will need
+ * capture_work.c - records the parts of an image that reports will need
  *
- * Each procedure with samples is decoded and its graph is built, while a recorder notes
- * the image's answers; the notes are the reply. If they are too many, the procedures
- * with the fewest samples keep only their names and the lines of their samples.
+ * The worker decodes each procedure with samples and builds its graph, as a report
+ * does. Meanwhile a recorder notes all that is read from the image; the notes are the
+ * reply. If there are too many, of the procedures with the fewest samples only the
+ * names and the lines of samples are kept.
  *
- * The file's content is compared with what the collector saw, before and after. A file
- * that was overwritten meanwhile is not kept.
+ * Before and after, the file is compared with the one that the collector saw. If it was
+ * overwritten meanwhile, the capture fails.
  */
 #include "config.h"
 
@@ -53,9 +53,9 @@ struct work {
 	struct isa *isa; /* NULL: none for this machine */
 	struct buf sampled;
 	struct recorder recorder;
-	size_t nr_sampled; /* of those in sampled, the first; the rest have no samples
-			    */
-	size_t nr_whole;   /* these are kept whole */
+	size_t nr_sampled; /* only the first nr_sampled of sampled have samples */
+	size_t nr_whole;   /* the first nr_whole of sampled are kept whole */
+	uint64_t until_ns; /* CPU time of this process at which a pass ends */
 };
 
 static const struct sampled *sampled(const struct work *w, size_t *nr)
@@ -142,7 +142,18 @@ static bool wants_all(const struct work *w, const struct symbol *const *s, size_
 	return w->request.all || bytes <= SMALL_BYTES;
 }
 
-/* Appends all procedures after those with samples, if they are wanted. */
+static int by_symbol(const void *va, const void *vb)
+{
+	const struct sampled *a = va, *b = vb;
+	const uintptr_t left = (uintptr_t)a->symbol, right = (uintptr_t)b->symbol;
+
+	return (left > right) - (left < right);
+}
+
+/*
+ * Appends the procedures without samples to the others, if they are wanted. Leaves
+ * those with samples in the order of their symbols.
+ */
 static int add_others(struct work *w)
 {
 	size_t nr;
@@ -151,12 +162,18 @@ static int add_others(struct work *w)
 	w->nr_sampled = w->sampled.len / sizeof(struct sampled);
 	if (!wants_all(w, s, nr))
 		return 0;
-	for (size_t i = 0; i < nr; i++)
-		buf_put(&w->sampled,
-			&(struct sampled){ .symbol = s[i],
-					   .start = s[i]->start,
-					   .end = s[i]->end },
-			sizeof(struct sampled));
+	if (w->nr_sampled)
+		qsort(w->sampled.data, w->nr_sampled, sizeof(struct sampled),
+		      by_symbol);
+	for (size_t i = 0; i < nr; i++) {
+		const struct sampled new = { .symbol = s[i],
+					     .start = s[i]->start,
+					     .end = s[i]->end };
+
+		if (!w->nr_sampled || !bsearch(&new, w->sampled.data, w->nr_sampled,
+					       sizeof(new), by_symbol))
+			buf_put(&w->sampled, &new, sizeof(new));
+	}
 	return w->sampled.err;
 }
 
@@ -167,6 +184,7 @@ static int add_others(struct work *w)
 static int find_procedures(struct work *w)
 {
 	struct sampled *last = NULL;
+	int err;
 
 	for (size_t i = 0; i < w->request.nr_offsets; i++) {
 		const struct cpi_capture_offset *o = &w->offset[i];
@@ -184,10 +202,10 @@ static int find_procedures(struct work *w)
 		last->samples += o->samples;
 		last->nr++;
 	}
-	if (w->sampled.len)
-		qsort(w->sampled.data, w->sampled.len / sizeof(*last), sizeof(*last),
-		      by_samples);
-	return add_others(w);
+	err = add_others(w);
+	if (!err && w->nr_sampled)
+		qsort(w->sampled.data, w->nr_sampled, sizeof(*last), by_samples);
+	return err;
 }
 
 /* Asks for the name of what an instruction jumps to. */
@@ -199,7 +217,7 @@ static void ask_target(struct work *w, const struct insn *insn, uint64_t bias)
 		image_symbol_at(w->im, offset);
 }
 
-/* As a listing goes through it. */
+/* Reads a procedure's code as a listing does. */
 static int read_listing(struct work *w, const struct sampled *s)
 {
 	const size_t size = s->end - s->start;
@@ -223,7 +241,7 @@ static int read_listing(struct work *w, const struct sampled *s)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* As an explanation does. */
+/* Builds a procedure's control-flow graph as cpi calc does. */
 static int read_graph(struct work *w, const struct sampled *s)
 {
 	struct arena arena;
@@ -235,7 +253,7 @@ static int read_graph(struct work *w, const struct sampled *s)
 	for (int i = 0; !err && i < cfg->nr_insns; i++)
 		ask_target(w, &cfg->insn[i], cfg->bias);
 	arena_fini(&arena);
-	return 0; /* where it fails, it fails for the reports as well */
+	return 0; /* if this failed, it will fail in reports, too */
 }
 
 static int read_whole(struct work *w, const struct sampled *s)
@@ -260,10 +278,9 @@ static void read_samples(struct work *w, const struct sampled *s)
 	}
 }
 
-static bool has_time(void)
+static bool has_time(const struct work *w)
 {
-	return time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) <
-	       CAPTURE_CPU_S / 2 * NSEC_PER_SEC;
+	return time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) < w->until_ns;
 }
 
 /*
@@ -282,7 +299,7 @@ static int record(struct work *w, struct captured *out)
 		read_samples(w, &s[i]);
 	for (size_t i = 0; i < w->nr_whole && !err; i++) {
 		bytes += s[i].end - s[i].start;
-		if (has_time() && bytes <= w->request.max_bytes)
+		if (has_time(w) && bytes <= w->request.max_bytes)
 			err = read_whole(w, &s[i]);
 		else
 			w->nr_whole = i;
@@ -294,13 +311,18 @@ static int record(struct work *w, struct captured *out)
 	return err;
 }
 
-/* Half of the procedures, and again half, until it is little enough. */
+/*
+ * Halves the number of whole procedures until the reply is small enough. Each pass may
+ * use half of the CPU time that is left.
+ */
 static int capture(struct work *w, struct buf *body)
 {
+	const uint64_t end_ns = CAPTURE_CPU_S * NSEC_PER_SEC;
 	struct captured captured;
 	int err;
 
 	sampled(w, &w->nr_whole);
+	w->until_ns = end_ns / 2;
 	for (;;) {
 		captured_init(&captured);
 		buf_reset(body);
@@ -315,6 +337,7 @@ static int capture(struct work *w, struct buf *body)
 		if (!w->nr_whole)
 			return -CPI_ELIMIT;
 		w->nr_whole /= 2;
+		w->until_ns += (end_ns - w->until_ns) / 2;
 	}
 }
 
@@ -325,7 +348,7 @@ static int by_start(const void *va, const void *vb)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Nested procedures overlap: what is covered already is left out. */
+/* Encodes the covered ranges. Nested procedures overlap; no byte is covered twice. */
 static int put_covers(struct work *w, struct buf *covers)
 {
 	struct sampled *s = (struct sampled *)w->sampled.data;

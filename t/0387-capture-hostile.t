@@ -6,7 +6,7 @@
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 need od dd objcopy prlimit setpriv
-plan 45
+plan 46
 
 # Other users run these, so they must not be below a folder that only root may enter.
 chmod 711 .
@@ -35,14 +35,22 @@ like "$(cat stuck)" '^Seccomp:[[:space:]]*2' 'system calls of a worker are filte
 like "$(cat stuck)" '^NoNewPrivs:[[:space:]]*1' 'a worker cannot gain privileges'
 is "$(grep '^Cap' stuck | grep -cv '0000000000000000')" 0 'a worker has no capabilities'
 unlike "$(cat stuck)" '^Uid:[[:space:]]*0[[:space:]]' 'a worker is not root'
-like "$(tail -n 1 stuck)" 'procedures some.*data some' \
+like "$(tail -n 1 stuck)" 'procedures [1-9].*data some' \
 	'after a hanging worker was killed the next one answers'
 
 # Files
 cp "$programs/burn_a" good
-like "$(ask good)" 'procedures some.*data some' 'the code of a program is captured'
+like "$(ask good)" 'procedures [1-9].*data some' 'the code of a program is captured'
+# Of a small program all procedures are: those that have samples are not counted twice.
+# Its code has the same offsets in the file and in memory.
+cp "$programs/operands" small
+low=$(nm small | awk '$2 == "T" || $2 == "t" { print "0x" $1 }' | sort | sed -n 3p)
+high=$(nm small | awk '$3 == "main" { print "0x" $1 }')
+is "$("$peer_capture" ask small small "$low" $((high + 1)) $((high - low)))" \
+	"$("$peer_capture" ask small small "$high" $((high + 1)) 1)" \
+	'two procedures with samples make no more procedures than one'
 like "$(prlimit --cpu=15 "$peer_capture" ask good good 0x1000 0x9000 0x40 2>&1)" \
-	'procedures some.*data some' 'a program is captured under a short limit of CPU time'
+	'procedures [1-9].*data some' 'a program is captured under a short limit of CPU time'
 # Three processes are too few for the one that opens the files a worker asks for.
 objcopy --only-keep-debug good bare.debug
 objcopy --strip-all --add-gnu-debuglink=bare.debug good bare
@@ -104,7 +112,7 @@ done >split.h
 } >split.c
 if ${CC:-cc} -g -gsplit-dwarf -Wl,--build-id -o split split.c $split 2>cc.err &&
 	[ "$(find . -name '*s_*.dwo' | wc -l)" -eq 20 ]; then
-	like "$(ask split)" 'procedures some.*data some' \
+	like "$(ask split)" 'procedures [1-9].*data some' \
 		'a program with its debug information in 21 files'
 else
 	skip 1 'the compiler here splits no debug information'

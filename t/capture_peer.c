@@ -167,8 +167,8 @@ static int ask(struct asking *a, const char *name)
 	if (err)
 		printf("error: %s\n", err_str(err));
 	else
-		printf("procedures %s, left out %u, data %s%s%s%s\n",
-		       reply.nr_procedures ? "some" : "none", reply.nr_left_out,
+		printf("procedures %u, left out %u, data %s%s%s%s\n",
+		       reply.nr_procedures, reply.nr_left_out,
 		       reply.data_size ? "some" : "none", name ? ", " : "",
 		       name ? name : "",
 		       !name                                   ? ""
