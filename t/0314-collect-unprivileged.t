@@ -20,7 +20,7 @@ done
 chmod 755 bin bin/*
 programs=$PWD/bin
 PATH=$programs:$PATH
-plan $((nr_stored_tests + 17))
+plan $((nr_stored_tests + 19))
 
 nobody="setpriv --reuid=nobody --regid=nogroup --clear-groups --bounding-set=-all --inh-caps=-all"
 cd theirs || exit 1
@@ -50,6 +50,10 @@ is "$(samples '*' '*/burn_c')" 0 'a program of another user is not sampled'
 share_at_most "$(samples '*' '[[]unknown]')" \
 	"$(sql 'SELECT sum(received) FROM tally WHERE kind = 0')" 0.05 \
 	'at most 5 % of the samples have no image'
+rm -f t.db*
+$nobody cpi record -e cpu-clock:k -F 1000 -o t.db -- "$programs/burn_a" 20 >out 2>err
+is $? 1 'cpi record of the kernel alone fails without privileges'
+like "$(cat err)" 'cpu-clock:k: .*perf_event_paranoid' 'the error names the event and the sysctl'
 rm -f t.db*
 
 # The whole system, with the capabilities alone.

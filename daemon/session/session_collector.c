@@ -148,21 +148,26 @@ static bool is_missing(int err)
 	return err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV;
 }
 
-static void exclude_kernel(struct session *s)
+/* Whether it can: of an event without user mode nothing would remain. */
+static bool exclude_kernel(struct session *s)
 {
+	for (int i = 0; i < s->events.nr; i++)
+		if (s->events.event[i].exclude_user)
+			return false;
 	for (int i = 0; i < s->events.nr; i++) {
 		struct event *e = &s->events.event[i];
 
 		if (e->exclude_kernel)
 			continue;
 		e->exclude_kernel = e->exclude_hv = true;
-		if (!strchr(e->name, ':') && strlen(e->name) + 2 < sizeof(e->name))
-			strcat(e->name, ":u");
+		if (strlen(e->name) + 2 < sizeof(e->name))
+			strcat(e->name, strchr(e->name, ':') ? "u" : ":u");
 	}
 	log_info(
 		"session: only user mode may be sampled (kernel.perf_event_paranoid is "
 		"%ld)",
 		perfev_sysctl("perf_event_paranoid", 2));
+	return true;
 }
 
 /* All collectors, in the order in which "auto" tries them. */
@@ -202,10 +207,8 @@ static int try_collector(struct session *s, const struct collector_ops *ops, int
 
 	s->events.ops = ops;
 	err = open_collector(s, event);
-	if (err == -EACCES && s->cfg.target) {
-		exclude_kernel(s);
+	if (err == -EACCES && s->cfg.target && exclude_kernel(s))
 		err = open_collector(s, event);
-	}
 	return err;
 }
 

@@ -37,6 +37,8 @@
 #define POLL_NS  (100 * NSEC_PER_MSEC) /* while a copy is made */
 #define AGAIN_NS (10 * NSEC_PER_SEC)   /* after an error */
 
+#define STORED_SIZE (32 + TIME_TEXT_SIZE) /* of what_was_stored() */
+
 static void say_begin(const struct session *s, enum place_state state)
 {
 	static const char *const text[] = {
@@ -102,7 +104,7 @@ static void end(struct session *s)
 			db_path(s->db));
 }
 
-/* The copy of a file that is found at its path after all. */
+/* Deletes the copy: the database is at its path again. */
 static void drop_copy(struct session *s)
 {
 	if (s->mend.saver)
@@ -145,14 +147,25 @@ static bool must_give_up(const struct session *s, int err)
 	       session_memory(s) > s->cfg.max_memory / 2;
 }
 
+/* The begin of a message: what the old database has. */
+static const char *what_was_stored(const struct session *s, char text[STORED_SIZE])
+{
+	char when[TIME_TEXT_SIZE];
+
+	if (!s->storing.last_real_ns) /* no flush of this session was */
+		return "what was stored before cpid started";
+	snprintf(text, STORED_SIZE, "what was stored until %s",
+		 time_format(s->storing.last_real_ns, when));
+	return text;
+}
+
 static void give_up(struct session *s, int err)
 {
-	char text[TIME_TEXT_SIZE];
+	char text[STORED_SIZE];
 
 	s->mend.gave_up = s->mend.lost_stored = true;
-	log_err("db: %s: %s: it cannot be copied: what was stored until %s is lost",
-		db_path(s->db), err_str(err),
-		time_format(s->storing.last_real_ns, text));
+	log_err("db: %s: %s: it cannot be copied: %s is lost", db_path(s->db),
+		err_str(err), what_was_stored(s, text));
 }
 
 /*
@@ -166,17 +179,15 @@ static int make_copy(struct session *s)
 
 	if (m->has_copy || m->gave_up)
 		return 0;
-	if (!m->saver) {
-		if (!m->closing && session_now(s) < m->retry_ns)
-			return m->err;
-		err = saver_start(s->db, m->copy, &m->saver);
-		if (err)
-			return err;
+	if (!m->saver && !m->closing && session_now(s) < m->retry_ns)
+		return m->err;
+	err = m->saver ? 0 : saver_start(s->db, m->copy, &m->saver);
+	if (!err) {
+		if (!m->closing && !saver_is_done(m->saver))
+			return -EINPROGRESS;
+		err = saver_end(m->saver);
+		m->saver = NULL;
 	}
-	if (!m->closing && !saver_is_done(m->saver))
-		return -EINPROGRESS;
-	err = saver_end(m->saver);
-	m->saver = NULL;
 	m->has_copy = !err;
 	if (!err)
 		return 0;
@@ -185,7 +196,9 @@ static int make_copy(struct session *s)
 		return 0;
 	}
 	if (m->err != err)
-		log_err("db: %s: %s: it is tried again", m->copy, err_str(err));
+		log_err("db: %s: cannot copy the database there: %s: cpid tries again "
+			"every 10 s",
+			m->copy, err_str(err));
 	m->err = err;
 	m->retry_ns = session_now(s) + AGAIN_NS;
 	return err;
@@ -245,18 +258,16 @@ static int begin_run(struct session *s, struct db *db)
 static void say_where(const struct session *s, const struct db *db, bool same)
 {
 	const struct session_mend *m = &s->mend;
-	char text[TIME_TEXT_SIZE];
+	char text[STORED_SIZE];
 
 	if (same)
 		log_info("db: %s: it was copied back, and collecting goes on in it: "
 			 "nothing was lost",
 			 db_path(db));
 	else if (m->has_copy)
-		log_warn(
-			"db: %s: collecting goes on in the file there; what was stored "
-			"until %s is in %s: 'cpi epoch import --db FILE %s' adds it",
-			db_path(db), time_format(s->storing.last_real_ns, text),
-			m->copy, m->copy);
+		log_warn("db: %s: collecting goes on in the file there; %s is in %s: "
+			 "'cpi epoch import --db FILE %s' adds it",
+			 db_path(db), what_was_stored(s, text), m->copy, m->copy);
 	else
 		log_warn("db: %s: collecting goes on in a new run there", db_path(db));
 }
@@ -301,7 +312,7 @@ static int move_on(struct session *s, enum place_state state)
 
 static int step(struct session *s, enum place_state state)
 {
-	if (state != s->mend.seen)
+	if (state != s->mend.seen && state != PLACE_KEPT)
 		say_begin(s, state);
 	s->mend.seen = state;
 	switch (state) {

@@ -63,7 +63,6 @@ struct perftarget session_target(const struct session *s)
 	};
 }
 
-/* Logs why perf refused something, with a remedy. */
 void session_log_refusal(const char *what, int err)
 {
 	struct buf why = { 0 };
@@ -229,7 +228,7 @@ static int read_all(struct session *s)
 			 "are map_gap until they can",
 			 scan.nr_no_answer);
 	if (err)
-		session_log_refusal("/proc", err);
+		log_err("session: /proc: %s", err_str(err));
 	return err;
 }
 
@@ -244,7 +243,8 @@ static int read_processes(struct session *s, const struct sideband_config *cfg)
 	if (!err && cfg->threads) {
 		err = threadscan(&s->threadmap, s->cfg.target);
 		if (err)
-			session_log_refusal("threads", err);
+			log_err("session: the threads of processes in /proc: %s",
+				err_str(err));
 	}
 	if (!err && cfg->cgroups)
 		cgroups_read_all(cfg->cgroups);
@@ -281,9 +281,9 @@ static int start_sideband(struct session *s)
 }
 
 /*
- * Measurements differ a little between starts. All runs of one boot should use the same
- * clock rate, so the database's is taken if there is one; and then a few measurements
- * are enough.
+ * The measured clock rate differs a little between starts, but all runs of one boot
+ * should use the same rate. So a rate that the database already has is kept, unless the
+ * measured one is clearly higher. To check this, a few measurements are enough.
  */
 static int choose_clock_rate(struct session *s)
 {

@@ -11,7 +11,8 @@ static int open_none(struct session *s, struct sampler **out)
 {
 	(void)out;
 	if (s->cfg.windows.hz > 0)
-		log_info("windows: not available: they are not built in");
+		log_info("windows: not available: this build does not have them: "
+			 "HACKING.md lists what they need");
 	return 0;
 }
 
