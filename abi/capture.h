@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 #define CPI_CAPTURE_MAGIC   0x63697063u /* "cpic" */
-#define CPI_CAPTURE_OFFSETS 65536       /* most of a request */
+#define CPI_CAPTURE_OFFSETS 65536       /* at most, in a request */
 #define CPI_CAPTURE_PATH    4096        /* longest path, with its NUL */
-#define CPI_CAPTURE_COVERS  (1u << 20)  /* most bytes of it */
+#define CPI_CAPTURE_COVERS  (1u << 20)  /* at most, covers_size of a reply */
 
 enum cpi_capture_fd {
 	CPI_CAPTURE_REQUEST,

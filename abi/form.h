@@ -46,8 +46,9 @@ _Static_assert(sizeof(struct cpi_form) == 24, "no padding");
 #define CPI_FORM_BYTES 16u /* of code that are looked at */
 
 /*
- * What is added to a micro-op's disp and imm: bits 0 and 1, and 2 and 3, of what is the
- * instruction's length in a page (CPI_UOP_LENGTH_SHIFT).
+ * Says what is added to a micro-op's disp (bits 0 and 1) and to its imm (bits 2 and 3).
+ * In the micro-ops of a form, these four bits take the place of the instruction's
+ * length (CPI_UOP_LENGTH_SHIFT).
  */
 enum cpi_form_fill {
 	CPI_FORM_FIXED,
@@ -171,7 +172,7 @@ CPI_FORM_INLINE void cpi_form_skip(struct cpi_form_code *c, uint32_t bytes)
 	c->at += bytes;
 }
 
-/* Prefixes but REX, up to four. Returns whether one says operands of 16 bits. */
+/* Skips up to four prefixes, but not REX. Returns whether one of them is 66. */
 CPI_FORM_INLINE uint32_t cpi_form_prefixes(struct cpi_form_code *c)
 {
 	uint32_t i, is_16 = 0;
@@ -198,7 +199,7 @@ CPI_FORM_INLINE uint32_t cpi_form_mapped(const struct cpi_form_code *c, uint32_t
 	return map == 2 || map == 5 || map == 6 ? CPI_FORM_MODRM : CPI_FORM_REFUSE;
 }
 
-/* Up to the opcode, of which it returns the class. */
+/* Skips the opcode, with the bytes before it. Returns its class. */
 CPI_FORM_INLINE uint32_t cpi_form_opcode(struct cpi_form_code *c)
 {
 	const uint32_t first = c->low & 0xff, second = c->low >> 8 & 0xff;
@@ -292,8 +293,9 @@ CPI_FORM_INLINE uint32_t cpi_form_is_near_edge(int64_t number)
 }
 
 /*
- * BPF's verifier forgets what it knows of a number that was in memory. Otherwise it
- * goes through the code behind once for each way that leads there.
+ * Stores and reloads a number, so that BPF's verifier forgets what it knows of it.
+ * Otherwise the verifier would go through the following code once for each way that
+ * leads there.
  */
 CPI_FORM_INLINE uint32_t cpi_form_forget(struct cpi_form_parts *out, uint32_t number)
 {
@@ -307,9 +309,9 @@ CPI_FORM_INLINE uint32_t cpi_form_forget(struct cpi_form_parts *out, uint32_t nu
 }
 
 /*
- * Splits the instruction at the begin of 16 bytes of code. Returns its length, or 0 if
- * this is no instruction, or one that has no form. What is behind it in the 16 bytes
- * does not matter.
+ * Splits the instruction at the beginning of 16 bytes of code. Returns its length, or 0
+ * if it is not an instruction or has no form. The bytes after the instruction do not
+ * matter.
  */
 CPI_FORM_INLINE uint32_t cpi_form_split(struct cpi_form_parts *out, uint64_t low,
 					uint64_t high)

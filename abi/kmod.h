@@ -3,7 +3,7 @@
  * kmod.h - /dev/cpi: the interface of the kernel module cpi.ko
  *
  * Only one process at a time can open the device. It needs CAP_PERFMON or
- * CAP_SYS_ADMIN, which is checked at every call. Its calls are:
+ * CAP_SYS_ADMIN; open, mmap and each ioctl check this. The calls are:
  *
  *	CONFIGURE	chooses events and sizes, opens counters on all CPUs
  *	START, STOP	enable and disable them, as often as wanted

@@ -13,9 +13,9 @@
  *
  * P1  A value of a register never leaves the kernel: a record has only changes.
  *
- * P2  Only programs on a CPU write the CPU's pair, but for stolen_at, which the daemon
- *     writes before the first window. state is written last, so a program
- *     that interrupts another one finds a complete pair, or none.
+ * P2  Only BPF programs on a CPU write the CPU's pair. The exception is stolen_at,
+ *     which the daemon writes before the first window. state is written last, so a
+ *     program that interrupts another one finds a complete pair, or none.
  *
  * P3  Per CPU: received = recorded + Σ dropped + (state is not NONE).
  */
@@ -31,7 +31,10 @@
 
 enum cpi_pair_state { CPI_PAIR_NONE, CPI_PAIR_OPEN, CPI_PAIR_CLOSED };
 
-/* Why a pair has no record. */
+/*
+ * Why a pair has no record. SWITCHED is also the reason if no sample closed the pair
+ * before the next window, or if it took longer than CPI_PAIR_MAX_NS.
+ */
 #define CPI_PAIR_DROPS(X)                                                   \
 	X(SWITCHED, "switched") /* the next sample was of another thread */ \
 	X(RING, "ring_lost")    /* the ring was full */

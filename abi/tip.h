@@ -11,15 +11,15 @@
  *            bits  0..15  valid: which of the addresses are
  *            bits 16..19  oldest: the address of the oldest instruction
  *            bit  20      stalled: nothing commits
- *            bit  21      front-end: the reorder buffer has drained, and the oldest
- *                         is the first that came after that
- *            bit  22      exception  } the reorder buffer is empty behind the oldest,
- *            bit  23      flush      } which did that
+ *            bit  21      front-end: the reorder buffer was empty; the oldest is the
+ *                         first instruction that came after that
+ *            bit  22      exception    } the oldest caused this, and therefore the
+ *            bit  23      flush        } reorder buffer has no younger instruction
  *            bit  24      mispredicted }
  *            bits 25..63  0
  *   word 2…  the addresses
  *
- *   stalled  one of the next four  whose the sample is
+ *   stalled  one of the next four  to which instructions the sample belongs
  *      0            none           1/n each of the n valid ones, which commit
  *      1            none           the oldest's, at the head of the buffer
  *      1            any one        the oldest's
@@ -109,8 +109,7 @@ static inline void cpi_tip_encode(const struct cpi_tip_sample *s, unsigned int b
 }
 
 /*
- * The state that the flags other than stalled stand for; -1 if they contradict each
- * other.
+ * Returns the state that the flags stand for; -1 if they contradict each other.
  */
 static inline int cpi_tip_state_of(uint64_t flags)
 {

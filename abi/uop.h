@@ -277,8 +277,8 @@ _Static_assert(sizeof(struct cpi_code_page) == 37376, "36.5 KiB");
  *	lines		one for each line of 64 bytes that has translated instructions
  *	places		of these instructions' micro-ops, eight to a cell
  *	micro-ops
- *	bytes		of each line: CPI_CODE_LINE_CELLS, the line and CPI_CODE_MORE +
- *  *1 bytes behind it, from which the micro-ops were made
+ *	bytes		CPI_CODE_LINE_CELLS for each line: the code from which the
+ *			micro-ops were made, and the CPI_CODE_MORE + 1 bytes after it
  *
  * Lines, instructions and lead-ins are in the order of their offsets. A place is the
  * number of a cell, counted from the head.
@@ -343,15 +343,19 @@ static inline unsigned int cpi_uop_source_size(const struct cpi_uop *u)
 }
 
 /*
- * A lead-in (CPI_UOP_LEAD) belongs to an offset at which windows may begin: to get
- * vector registers, which an interrupt does not read, they interpret the instructions
- * before it first. address names the first of these micro-ops, which is that many bytes
- * back (0: there are none). disp has a bit for each of the first 16 integer registers
- * that these instructions write once, from bit 16 on for each that they write more than
- * once. imm has a bit for each of the first 16 vector registers whose lanes 0 and 1 are
- * 0 before these instructions, from bit 16 on for lanes 2 and 3. The translator makes
- * sure that the program has executed just these before it came to the offset, and that
- * they stored nothing.
+ * A lead-in (CPI_UOP_LEAD) belongs to an offset at which windows may begin. An
+ * interrupt does not read vector registers. To get them, a window first interprets the
+ * instructions before the offset. The translator makes sure that the program has
+ * executed exactly these instructions before it came to the offset, and that they
+ * stored nothing. The fields:
+ *
+ *   address              the first micro-op of these instructions
+ *   cpi_lead_back()      how many bytes they begin before the offset; 0: there are none
+ *   disp, bits 0 to 15   which of the first 16 integer registers they write once
+ *   disp, bits 16 to 31  which they write more than once
+ *   imm, bits 0 to 15    in which of the first 16 vector registers lanes 0 and 1 are 0
+ *                        before these instructions
+ *   imm, bits 16 to 31   the same for lanes 2 and 3
  */
 static inline unsigned int cpi_lead_offset(const struct cpi_uop *u)
 {

@@ -13,7 +13,7 @@
 
 #include "abi/uop.h"
 
-#define CPI_WINDOW_MAX     128 /* instructions: one bit per conditional jump at most */
+#define CPI_WINDOW_MAX     128 /* instructions; also the bits of taken and by_form */
 #define CPI_WINDOW_TARGETS 28
 #define CPI_WINDOW_DATA    (2 * CPI_WINDOW_TARGETS) /* words of data addresses */
 #define CPI_WINDOW_NO_DATA 0xffffffffu              /* an address that is not known */

@@ -132,12 +132,12 @@ struct cpi_window_record {
 };
 
 /*
- * With what a window began, and what it loaded. With the same micro-ops, user space can
- * interpret the window again, and then knows the operands of its instructions
- * (daemon/windows/windowreplay.h). Only if the daemon asked for it, the record in the
- * ring is followed by this, up to the last load.
+ * The state with which a window began, and the values that it loaded. With these and
+ * the same micro-ops, user space can interpret the window again, and then knows the
+ * operands of its instructions (daemon/windows/windowreplay.h). The ring has this after
+ * the record, up to the last load, only if the daemon asked for it.
  */
-#define CPI_WINDOW_LOADS 128 /* CPI_WINDOW_USER_READS of the lead-in and the window */
+#define CPI_WINDOW_LOADS 128 /* CPI_WINDOW_USER_READS each: the lead-in, the window */
 
 struct cpi_window_origin {
 	uint64_t reg[CPI_REG_ZERO]; /* the integer registers */
@@ -150,9 +150,9 @@ struct cpi_window_origin {
 };
 
 /*
- * The code that forms interpreted, one instruction behind the other, and from nr_code
- * on CPI_FORM_BYTES more if a form is lacking: those where the window ended. In the
- * ring the code follows the record, up to its last word.
+ * The code that forms interpreted: nr_code bytes, one instruction after the other. If
+ * the window ended because a form is lacking, CPI_FORM_BYTES bytes of the code at its
+ * end follow. In the ring the code follows the record, up to its last word.
  */
 #define CPI_WINDOW_CODE_WORDS ((CPI_WINDOW_CODE + CPI_FORM_BYTES) / 8)
 

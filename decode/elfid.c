@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Program headers only: section headers may be stripped, and the daemon parses
- * nothing that it does not need. libelf checks what it hands out against the
- * size of the file; the file is read, not mapped, for it may shrink meanwhile.
+ * elfid.c - reads the build id and hashes the executable segments
+ *
+ * Uses only program headers, because section headers may be stripped. libelf checks all
+ * offsets against the size of the file. The file is read, not mapped, because it may
+ * shrink meanwhile.
  */
 #include "config.h"
 

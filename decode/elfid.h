@@ -17,11 +17,11 @@ struct elfid {
 };
 
 /*
- * If the file has no build id, its executable segments are hashed completely, up to
- * ELFID_WHOLE_BYTES; the limit exists because the owner of the file chooses its size.
- * If it has a build id, the hash need not distinguish builds, only forged or wrong
- * build ids. So of a large segment only ELFID_SPREAD chunks of 4 KiB are hashed, evenly
- * spread.
+ * If the file has no build id, its executable segments are hashed completely while
+ * their sum is at most ELFID_WHOLE_BYTES; the limit exists because the owner of the
+ * file chooses its size. Beyond it, and in a file with a build id, of a large segment
+ * only ELFID_SPREAD chunks of 4 KiB are hashed, evenly spread. With a build id the hash
+ * need not distinguish builds; it only has to reveal a forged or wrong build id.
  */
 #define ELFID_SPREAD      64
 #define ELFID_WHOLE_BYTES (32ULL << 20)
@@ -31,8 +31,8 @@ struct elfid {
 #define ELFID_MAX_SEGMENTS 64
 
 /*
- * Identifies the file fd. Returns 0, -errno, -CPI_EFORMAT (no ELF file), -CPI_ELIMIT or
- * -CPI_ECORRUPT.
+ * Identifies the file fd. Returns 0, -errno, -CPI_EFORMAT (no ELF file), -CPI_ELIMIT,
+ * -CPI_ECORRUPT, or -CPI_ETRUNCATED if a segment extends beyond the end of the file.
  */
 int elfid_read(int fd, struct elfid *out);
 

@@ -14,8 +14,9 @@
 
 #include "decode/ibs_fields.h"
 
-#define NR_FETCH_MIN 3 /* the extended control is a capability */
-#define NR_OP_MIN    7 /* so is the branch target */
+/* Registers that every processor with IBS has. */
+#define NR_FETCH_MIN 3 /* all but the extended control */
+#define NR_OP_MIN    7 /* all but the branch target */
 
 static const struct {
 	uint8_t reg, low, bits;
@@ -61,7 +62,7 @@ static bool is_valid(const struct ibs_sample *s)
 	return ibs_get(s, IBS_F_OP_ENABLE) && ibs_get(s, IBS_F_OP_VALID);
 }
 
-/* How many registers there may be; more, of other capabilities, may follow. */
+/* The number of registers that we know; registers of newer capabilities may follow. */
 static size_t nr_regs(enum ibs_kind kind, uint32_t caps)
 {
 	if (kind == IBS_FETCH)
@@ -140,7 +141,7 @@ static void record_latencies(const struct ibs_sample *s, struct hw_record *r)
 		hw_set(r, HW_DISPATCH_TO_COMPLETE, all - last);
 }
 
-/* What the sources' numbers mean; the last-level cache is missed by those behind it. */
+/* What the code of a data source means; llc: whether the last-level cache had it. */
 struct source {
 	bool known;
 	enum hw_data_source source;

@@ -2,8 +2,8 @@
 /*
  * perffields.c - perf's data sources and weights
  *
- * Of a data source's two ways to name the level, the newer number goes before the older
- * bits.
+ * A data source names the level in two ways: by a number (newer) and by bits (older).
+ * If both are set, the number is used.
  */
 #include "config.h"
 
@@ -51,10 +51,7 @@ static void record_weights(const struct perf_fields *f, struct hw_record *r)
 		hw_set(r, HW_RETIRE_TO_RETIRE, w.retire);
 }
 
-/*
- * What a level says of data that was found there: of the old bits, and of the
- * number.
- */
+/* What we know about data that was found at a level. */
 struct level {
 	bool known;
 	enum hw_data_source source;
@@ -161,8 +158,8 @@ static void record_tlb(unsigned int tlb, struct hw_record *r)
 		hw_tell(r, HW_DTLB_MISS, false);
 		hw_tell(r, HW_DTLB_WALK, false);
 	} else if (tlb & PERF_MEM_TLB_HIT && !walked) {
-		hw_tell(r, HW_DTLB_WALK,
-			false); /* L1 or L2: the first may have missed */
+		/* a hit in the first or second level: the first may have missed */
+		hw_tell(r, HW_DTLB_WALK, false);
 	} else {
 		hw_tell(r, HW_DTLB_MISS, true);
 		hw_tell(r, HW_DTLB_WALK, true);

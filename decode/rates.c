@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rates.c - quantiles of bins, addresses with their bounds, and what records are made
- * of
+ * rates.c - rates, latencies and addresses of a row, and the conversion of records
  */
 #include "config.h"
 
@@ -25,7 +24,7 @@ bool rates_event(const struct records_row *row, enum record_event event, double 
 	return true;
 }
 
-/* The bin of the record that has rank others before it. */
+/* The latency of the record that has rank others before it: the middle of its bin. */
 static double nth(const struct records_cell *cell, uint32_t nr, uint64_t rank)
 {
 	uint32_t i = 0;
@@ -91,7 +90,7 @@ int rates_addresses(const struct records_row *row,
 	return nr;
 }
 
-/* Each has the name that it has in the other header. */
+/* hwrecord.h's flags and db/profile/records.h's events have the same names. */
 static const struct {
 	enum hw_flag flag;
 	enum record_event event;

@@ -44,6 +44,7 @@ struct rates_address {
 	uint64_t least, most; /* bounds of the number of records that used it */
 };
 
+/* Returns the number of addresses. */
 int rates_addresses(const struct records_row *row,
 		    struct rates_address out[RECORDS_ADDRESSES]);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spe_record.c - SPE's packets, gathered to one record per sample
+ * spe_record.c - makes one record of the SPE packets of a sample
  *
- * What an event means depends on the operation, whose packet may come later: words are
- * gathered first, and read when the record ends.
+ * The meaning of an event depends on the operation, whose packet may come later. So all
+ * packets of a record are gathered first, and interpreted when the record ends.
  *
- * I1  No record has packets from before and behind a damaged place: after one, all is
- *     skipped up to the next end of a record. A second PC shows that an end is missing.
+ * I1  No record mixes packets from before and after a damaged place: all packets up to
+ *     the next end of a record are skipped. A second PC shows that an end is missing.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "decode/spe_bits.h"
 
 struct gathered {
-	struct hw_record record; /* with what means the same always */
+	struct hw_record record; /* facts that do not depend on the operation */
 	bool has_operation, has_events, has_source;
 	struct spe_packet operation, events, source;
 };
@@ -105,7 +105,7 @@ static bool gather(struct gathered *g, const struct spe_packet *p)
 	return false;
 }
 
-/* ---- what the words mean together ---- */
+/* ---- interpreting the gathered packets ---- */
 
 static void tell_operation(const struct spe_packet *operation, struct hw_record *r)
 {
@@ -127,7 +127,7 @@ static void tell_operation(const struct spe_packet *operation, struct hw_record 
 		hw_tell(r, HW_RETURN, class == 2);
 }
 
-/* Only accesses have a miss. */
+/* Whether a cache was missed is known only if it was accessed. */
 static void tell_miss(uint64_t events, unsigned int access, unsigned int miss,
 		      enum hw_flag flag, struct hw_record *r)
 {
@@ -151,7 +151,7 @@ static void tell_events(const struct spe_packet *events, struct hw_record *r)
 	}
 	if (events->bytes > 1 && (hw_is(r, HW_LOAD) || hw_is(r, HW_STORE)))
 		hw_tell(r, HW_REMOTE, SPE_BIT(word, SPE_EV_REMOTE));
-	/* Not every version has these: what is not set may not be told. */
+	/* Not every version of SPE has these bits: 0 does not mean false. */
 	if (SPE_BIT(word, SPE_EV_MISALIGNED))
 		hw_tell(r, HW_MISALIGNED, true);
 	if (SPE_BIT(word, SPE_EV_MODIFIED))
@@ -191,7 +191,7 @@ static void finish(struct gathered *g, bool common_sources, struct hw_record *ou
 	*out = g->record;
 }
 
-/* Whether it begins another record, though the one before has not ended. */
+/* Whether the packet begins another record although the current one has not ended. */
 static bool is_another(const struct gathered *g, const struct spe_packet *p)
 {
 	return p->type == SPE_ADDRESS && p->index == SPE_PC &&

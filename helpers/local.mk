@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 HELPERS_SERVER = helpers/sandbox.c helpers/sandbox.h helpers/server.c helpers/server.h
-# The capture's server is cpid's and cpi record's alone.
+# Only cpid and cpi record start cpi-capture.
 pkglibexec_PROGRAMS += helpers/cpi-capture
 helpers_cpi_capture_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(CAP_CFLAGS)
 helpers_cpi_capture_SOURCES = helpers/capture_main.c helpers/capture.h \
@@ -8,7 +8,7 @@ helpers_cpi_capture_SOURCES = helpers/capture_main.c helpers/capture.h \
 helpers_cpi_capture_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) -lm
 
-# So is what unwinds stacks.
+# Only cpid and cpi record start cpi-unwind.
 if UNWIND
 pkglibexec_PROGRAMS += helpers/cpi-unwind
 helpers_cpi_unwind_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(CAP_CFLAGS)
@@ -20,7 +20,7 @@ else
 EXTRA_DIST += helpers/unwind_main.c helpers/unwind.h helpers/unwind_cache.c \
 	helpers/unwind_signals.c helpers/unwind_worker.c
 endif
-# So is what translates code.
+# Only cpid and cpi record start cpi-translate.
 if WINDOWS
 pkglibexec_PROGRAMS += helpers/cpi-translate
 endif

@@ -59,7 +59,7 @@ static const int allowed[] = {
 #endif
 };
 
-/* Capabilities are kept: which, is decided next. */
+/* Keeps the permitted capabilities; drop_capabilities() drops them afterwards. */
 static int become(const char *user)
 {
 	const struct passwd *pw = getpwnam(user);
@@ -178,8 +178,9 @@ static int set_limits(unsigned int cpu_s)
 }
 
 /*
- * Another architecture's calls have other numbers, x32's have more bits: both are
- * refused. Then each allowed one, and what is left.
+ * Refuses the calls of other architectures, because their numbers mean other calls.
+ * Then allows each listed number and refuses all others. x32's numbers have an
+ * additional bit, so they are not in the list.
  */
 static int set_filter(void)
 {

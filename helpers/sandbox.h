@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Where workers' own descriptors begin; these numbers stay free in a server. */
+/* A worker's own descriptors have the numbers from here on. */
 #define SANDBOX_FD      3
 #define SANDBOX_MAX_FDS 8
 
@@ -37,9 +37,9 @@ int sandbox_place_fds(const int *fd, int nr);
 
 /*
  * For the worker: drops all capabilities and allows only system calls that work on open
- * descriptors and memory. Memory is limited to 512 MiB, CPU time to cpu_s seconds
- * unless that is 0. Closes all descriptors except 0 to 2 and its own nr_fds. Returns 0
- * or -errno.
+ * descriptors and memory, and newfstatat(), which C libraries use for fstat(). Memory
+ * is limited to 512 MiB, CPU time to cpu_s seconds unless that is 0. Closes all
+ * descriptors except 0 to 2 and its own nr_fds. Returns 0 or -errno.
  */
 int sandbox_lock_in(int nr_fds, unsigned int cpu_s);
 

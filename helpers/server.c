@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What all helpers have in common: giving up privileges, receiving descriptors, and a
- * worker's loop of messages. A wrong message ends the loop, and with it the process;
- * the collector then starts another one.
+ * server.c - gives up privileges, receives jobs, and answers a worker's messages
+ *
+ * An invalid message ends the loop, and with it the process. The collector then starts
+ * another one.
  */
 #include "config.h"
 
@@ -20,8 +21,8 @@ int server_begin(int argc, char **argv, const char *name, bool keep_reading, int
 {
 	if (argc > 1 || !fdpass_is_socket(STDIN_FILENO)) {
 		fprintf(stderr,
-			"%s: started by cpid(8) and cpi-record(1), for them: see "
-			"%s(8)\n",
+			"%s: only cpid(8) and cpi-record(1) can start this program; "
+			"see %s(8)\n",
 			argv[0], name);
 		return 2;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cpi-translate: one worker translates code, and the server (server.h) starts another
- * one when it dies, at its limit of CPU time or otherwise. The page at which it died
- * gets no answer.
+ * translate_main.c - the server of cpi-translate (server.h): runs one worker
+ *
+ * The worker translates code. If it is killed, for example at its limit of CPU time,
+ * the server starts another one. The request that it was working on gets no answer.
  */
 #include "config.h"
 
@@ -45,7 +46,7 @@ static int work(void)
 	return status;
 }
 
-/* Whether the worker has ended of its own accord: another one would, too. */
+/* Returns whether the worker has exited. Then another worker would also exit. */
 static bool run_worker(void)
 {
 	const pid_t pid = fork();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cpi-unwind, the server (server.h): forks one worker at a time. A worker serves until
- * the collector asks for another one, because it keeps the tables of images.
+ * unwind_main.c - the server of cpi-unwind (server.h): forks one worker at a time
+ *
+ * A worker keeps the tables of images, so it serves until the collector asks for
+ * another one.
  */
 #include "config.h"
 
@@ -35,7 +37,7 @@ static int work(const int *fd)
 	return serve();
 }
 
-/* One that an image's file system holds is reaped when that lets it go. */
+/* If a file system blocks the worker, a later call reaps it. */
 static void end_worker(pid_t worker)
 {
 	if (worker > 0)

@@ -2,8 +2,8 @@
 /*
  * unwind_signals.c - replaces the calls that block signals, because workers handle none
  *
- * libunwind blocks all signals around each look into its cache, with two system calls
- * that take longer than the look. The dynamic linker finds these functions first,
+ * libunwind blocks all signals around each look-up in its cache. Its two system calls
+ * take longer than the look-up. The dynamic linker finds the functions below first,
  * because the program comes before the libraries. A worker handles no signal: any
  * signal ends it.
  */

@@ -42,7 +42,7 @@ static int begin_process(struct unwind_worker *w, struct process *p)
 	return p->unwinder ? 0 : unwinder_open(unwindcache_get, w->cache, &p->unwinder);
 }
 
-/* Adds a part of what a process has mapped. Whether that may be. */
+/* Adds a part of a process's mappings. Returns whether the message was valid. */
 static bool take_map(struct unwind_worker *w, const struct cpi_unwind_map *m,
 		     size_t size)
 {
@@ -103,7 +103,7 @@ static void shrink(struct unwind_worker *w)
 	}
 }
 
-/* How many bytes the answer has; 0: that may not be. */
+/* Answers a sample. Returns the size of the answer; 0 if the message is invalid. */
 static size_t take_sample(struct unwind_worker *w, const struct cpi_unwind_sample *s,
 			  size_t size)
 {

@@ -35,7 +35,10 @@ struct {
 	__uint(value_size, sizeof(struct cpi_bpf_cpu));
 } cpi_cpus SEC(".maps");
 
-/* At cpi_bpf_slot(), the loader's number of them. */
+/*
+ * The overflow arrays, one after the other, in the order of cpi_bpf_slot(). The loader
+ * sets their size.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -65,7 +68,7 @@ struct {
 		loaded;                                              \
 	})
 
-/* Instructions may end where nothing is mapped behind: reads what there is. */
+/* Reads up to 16 bytes of code; fewer if the next page is not present. */
 static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
 {
 	const uint32_t size = CPI_BRANCH_MAX_BYTES;
@@ -121,9 +124,9 @@ __noinline uint32_t cpi_judge(uint32_t what, uint64_t flags, uint64_t left,
 }
 
 /*
- * As cpi_branch_decode_x86_64(), but for what compilers never emit: other prefixes
- * than 66 and REX, and loop instructions. Each prefix would double the verifier's
- * work.
+ * Like cpi_branch_decode_x86_64(), but decodes no loop instructions and no prefixes
+ * except 66 and REX, because compilers never emit the others. Each prefix would double
+ * the verifier's work.
  */
 static __always_inline struct cpi_branch decode(struct cpi_x86_code c)
 {
@@ -298,7 +301,7 @@ static __always_inline uint64_t who_is(void)
 	return number | (uint32_t)BPF_CORE_READ(task, self_exec_id) << CPI_TGID_BITS;
 }
 
-/* Where there is no room for it, nothing is lost but time. */
+/* If the ring is full, the notice is dropped: the daemon only wakes up later. */
 static __noinline void notify(uint32_t cpu, enum cpi_bpf_notice_kind kind)
 {
 	struct cpi_bpf_notice notice = { cpu, kind };

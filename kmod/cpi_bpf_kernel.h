@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cpi_bpf_kernel.h - the kernel's declarations that cpi.bpf.c needs
+ * cpi_bpf_kernel.h - the kernel's declarations that the BPF programs need
  *
  * They replace a vmlinux.h of 130,000 lines, and headers whose place differs between
  * distributions. libbpf finds the fields of internal structures where the running

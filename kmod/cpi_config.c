@@ -2,16 +2,17 @@
 /*
  * cpi_config.c - which configurations user space may ask for
  *
- * Of events: those of hardware counters that interrupt, and cpu-clock. All other
- * software events (tracepoints, probes, breakpoints, page faults) are counted in any
- * context, with the handler inside whatever the kernel was doing; a counter that does
- * not interrupt would be accepted and never give a sample.
+ * Only two kinds of events may be sampled: hardware counters that can interrupt, and
+ * cpu-clock. Other software events (tracepoints, probes, breakpoints, page faults) are
+ * refused: they happen in any context, so the handler would run inside whatever the
+ * kernel is doing. Counters that cannot interrupt are refused because they would never
+ * produce a sample.
  */
 #include <linux/perf_event.h>
 
 #include "kmod/cpi.h"
 
-#define CLOCK_MIN_PERIOD_NS 10000 /* perf makes shorter ones as long */
+#define CLOCK_MIN_PERIOD_NS 10000 /* perf raises shorter periods to this */
 
 bool cpi_config_is_clock(const struct cpi_kmod_event *e)
 {

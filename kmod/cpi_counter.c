@@ -2,11 +2,11 @@
 /*
  * cpi_counter.c - one perf counter per CPU and event
  *
- * A single hardware event is pinned: it counts all the time, or says that it
- * cannot (nr_error). Several are not, so that more of them than there are
- * counters share those in turn: perf rotates them every millisecond
- * (perf_event_mux_interval_ms), as finely as DCPI did (SOSP'97 section 4.1),
- * and running_ns / enabled_ns is each one's share.
+ * A single hardware event is pinned: it counts all the time, or is in the error state
+ * (nr_error). Several hardware events are not pinned, so that there may be more of them
+ * than counters. Then perf rotates them every few milliseconds
+ * (perf_event_mux_interval_ms), about as finely as DCPI did (SOSP'97 section 4.1). Each
+ * event counts for running_ns / enabled_ns of the time.
  */
 #include <linux/err.h>
 #include <linux/perf_event.h>
@@ -93,7 +93,7 @@ static void close_events(struct cpi_cpu *cpu)
 	}
 }
 
-/* Not on every CPU is every event: P and E cores have PMUs of their own. */
+/* Some CPUs do not have an event: P and E cores have different PMUs. */
 bool cpi_counter_is_missing(int err)
 {
 	return err == -ENOENT || err == -ENODEV;

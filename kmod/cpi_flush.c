@@ -3,10 +3,10 @@
  * cpi_flush.c - taking samples away from the handler
  *
  * SOSP'97 section 4.2.3. A step runs on the CPU whose samples it takes, by IPI;
- * seal.h says why an NMI in the middle of it does no harm. While the table is
- * swept, elsewhere, the counters' direct flag keeps the handler away from it,
- * and the swept entries go to the idle buffer, which was taken for that. The IPIs are
- * the barriers:
+ * seal.h says why an NMI in the middle of it does no harm. The table is swept on the
+ * CPU of the caller. Meanwhile the counters' direct flag keeps the handler away from
+ * it. The swept entries go to the idle buffer, which was taken before. The IPIs are the
+ * barriers:
  *
  *	flush_table()			the CPU whose table it is
  *
@@ -23,8 +23,8 @@
  *			bucket is left
  *	swapping	the active buffer: evicted or diverted during the sweep
  *
- * A handler that fills buffers as fast as they are read does not keep a flush from
- * its end: after each one that it filled, a part of the table is swept.
+ * A flush ends even if the handler fills buffers as fast as they are read: after each
+ * buffer that the handler filled, the flush sweeps a part of the table.
  */
 #include <linux/compiler.h>
 #include <linux/smp.h>
@@ -97,8 +97,9 @@ static void end_sweep(void *data)
 }
 
 /*
- * Runs a step where the handler runs; with cpi.lock held a CPU that has counters
- * cannot go offline. One without has no handler either.
+ * Runs a step on the CPU whose handler it excludes. The caller holds cpi.lock, so a CPU
+ * with counters cannot go offline. A CPU without counters runs no handler, so its step
+ * may run here.
  */
 static void run_step(struct step *s, void (*step)(void *))
 {

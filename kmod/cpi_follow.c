@@ -101,7 +101,10 @@ NOKPROBE_SYMBOL(cpi_window_find_code);
 NOKPROBE_SYMBOL(cpi_window_find_lead);
 NOKPROBE_SYMBOL(cpi_window_compare_line);
 
-/* Its cgroup; or because of locked memory, which may be keys (memfd_secret()). */
+/*
+ * Whether the process must not be read: because of its cgroup, or because it has locked
+ * memory, which may hold keys (memfd_secret() counts as locked).
+ */
 static bool is_excluded(void)
 {
 	bool found = !current->mm || READ_ONCE(current->mm->locked_vm);

@@ -11,7 +11,7 @@
  * A table has one writer. Hardware counters never interrupt each other, nor do clocks,
  * but a counter may interrupt a clock or the other way round. If both are configured,
  * guarded versions are used, which count such a sample as nested and lose it. Both
- * barriers are the compiler's alone, since the two run on one CPU:
+ * handlers run on the same CPU, so compiler barriers suffice:
  *
  *	sample()				a sample that interrupts it
  *
@@ -32,9 +32,10 @@
 DEFINE_STATIC_KEY_FALSE(cpi_timed);
 
 /*
- * Which process, and which life of it: the exec id is the generation. A number
- * that is used again goes to a process with a history of its own, which user
- * space knows; the time of its start would cost a hit another cache line.
+ * The process, and which incarnation of it: the exec id is the generation. A tgid may
+ * be used again, even with the same exec id. User space tells such processes apart by
+ * its record of forks and exits. The start time would do so, too, but reading it would
+ * cost a hit another cache line.
  */
 static __always_inline u64 who_is(const struct task_struct *task)
 {
@@ -88,7 +89,7 @@ static __always_inline u64 outcome_of(struct cpi_counter *c, struct pt_regs *reg
 	return (u64)outcome << (CPI_PC_BITS + CPI_EVENT_BITS);
 }
 
-/* Returns whether it was a hit. */
+/* Returns whether it was a hit, or nested: anything but a miss. */
 static __always_inline bool sample(struct perf_event *event, struct pt_regs *regs,
 				   bool outcome, bool guarded)
 {

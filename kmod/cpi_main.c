@@ -96,8 +96,8 @@ union argument {
 };
 
 /*
- * The lock that exec holds while it changes the memory map, reports the exec to
- * perf and counts it: all of that is before when_ns, or after it.
+ * exec holds exec_update_lock while it changes the memory map, reports the exec to perf
+ * and increments the exec id. So all three happen before when_ns, or all after it.
  */
 static int get_exec_id(struct cpi_kmod_exec_id *e)
 {
@@ -144,7 +144,7 @@ static int call(unsigned int cmd, union argument *a)
 	return -ENOTTY;
 }
 
-/* Its own way: the argument is large, and written back on failure, too. */
+/* Not part of call(): the argument is large, and is written back even on failure. */
 static int configure(void __user *arg)
 {
 	struct cpi_kmod_config *config = memdup_user(arg, sizeof(*config));

@@ -29,7 +29,7 @@ struct {
 	__type(value, struct cpi_window_cpu);
 } cpi_window_cpus SEC(".maps");
 
-/* At cpi_window_set() * CPI_WINDOW_WAYS and behind it. */
+/* The set of a process begins at cpi_window_set() * CPI_WINDOW_WAYS. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -142,8 +142,9 @@ static __always_inline long read_user(const struct cpi_window_following *f,
 }
 
 /*
- * The record, the code that forms interpreted, and the origin up to the last load. In
- * front of an origin is all of the room for code.
+ * Puts the record and the code that forms interpreted into the ring; with origins, also
+ * the origin up to the last load. In front of an origin the code has its full size, so
+ * that the origin is at a fixed place.
  */
 static __always_inline long put_record(const struct cpi_window_cpu *cpu, uint64_t wake)
 {
@@ -245,7 +246,7 @@ static long step(uint32_t round, const struct cpi_window_following *f)
 	return cpi_window_step(f->state, f);
 }
 
-/* On arm64 what it was when the thread was last switched out. */
+/* On arm64 this is the value from when the thread was last switched out. */
 static __always_inline uint64_t thread_register(const struct task_struct *task)
 {
 #if defined(__TARGET_ARCH_x86)

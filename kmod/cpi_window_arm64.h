@@ -12,7 +12,7 @@
 #define PSTATE_LEVEL  0x0fu /* of exceptions; users have 0 */
 #define PSTATE_32_BIT 0x10u
 
-#define CPI_WINDOW_UOPS 300 /* of a hundred instructions: more of them take two */
+#define CPI_WINDOW_UOPS 300 /* for 100 instructions; more take two than on x86-64 */
 
 static inline __attribute__((always_inline)) uint64_t
 cpi_window_pc(const CPI_WINDOW_REGS *r)

@@ -17,19 +17,21 @@
  *   CPI_WINDOW_READ(ctx, to, size, address)  likewise
  *   CPI_WINDOW_NOW()                 monotonic time, ns
  *   CPI_WINDOW_READ_BARRIER(cpu)     later reads are not done before earlier ones
- *   CPI_WINDOW_IS_EXCLUDED()         whether the cgroup of who was interrupted is
+ *   CPI_WINDOW_IS_EXCLUDED()         whether the interrupted process must not be read:
+ *       because of its cgroup, or because it has locked memory
  *   CPI_WINDOW_RUN(ctx)              steps, CPI_WINDOW_UOPS at most
  *   CPI_WINDOW_PUT(cpu, record)      0, or there was no room
  *   CPI_WINDOW_FORM_AT(number)       struct cpi_form *, or NULL beyond them; if it is
- * not defined, there are no forms CPI_WINDOW_NR_FORMS              of them, a power of
- * two CPI_WINDOW_NOTE_ORIGIN(cpu)      may keep the state with which a window begins;
- * if it is not defined, nothing does
+ *       not defined, there are no forms
+ *   CPI_WINDOW_NR_FORMS              the number of forms, a power of two
+ *   CPI_WINDOW_NOTE_ORIGIN(cpu)      may keep the state with which a window begins;
+ *       need not be defined
  *
  * and then calls cpi_window_take(), with the CPU's own state. An interrupt
  * during another's window gets no window, and is counted.
  *
- * What the daemon may write at any time is read once, and each number that is read is
- * checked by those who look things up by it.
+ * The daemon may write its tables at any time. So each word is read once, and the
+ * look-up macros above check each number that was read.
  */
 #ifndef CPI_KMOD_CPI_WINDOW_SAMPLE_H
 #define CPI_KMOD_CPI_WINDOW_SAMPLE_H
@@ -64,8 +66,9 @@ struct cpi_window_who {
 };
 
 /*
- * The region that may hold pc, by bisection. Without a jump, which the verifier would
- * go both ways of; both numbers are below 2^63.
+ * Finds the region that may contain pc, by bisection. It has no jump, because the
+ * verifier would follow both ways of each. Both numbers are below 2^63, so the sign of
+ * their difference compares them.
  */
 static inline __attribute__((always_inline)) uint32_t
 cpi_window_find_region(const struct cpi_window_process *p, uint64_t pc)
@@ -106,8 +109,8 @@ CPI_WINDOW_INLINE uint32_t cpi_window_find_page(const struct cpi_window_process 
 }
 
 /*
- * Where pc's micro-ops are: the cell; in the upper half its page's first one. 0 is
- * nowhere.
+ * Returns the cell of pc's first micro-op in the lower half, and the first cell of its
+ * page in the upper half; 0 if pc is not translated.
  */
 static __attribute__((__noinline__)) uint64_t
 cpi_window_find_code(const struct cpi_window_process *p, uint64_t pc)
@@ -192,8 +195,8 @@ static __attribute__((__noinline__)) uint32_t cpi_window_find_lead(uint32_t page
 #endif
 
 /*
- * Whether forms may interpret the code at pc: it is an image's. Notes whether its page
- * has no translation at all, so that it is not looked for again and again.
+ * Whether forms may interpret the code at pc: only if it is code of an image. Also
+ * notes a page that is not translated at all, so that the look-up is not repeated.
  */
 CPI_WINDOW_ALONE int cpi_window_is_formable(struct cpi_window_cpu *cpu,
 					    const struct cpi_window_process *p,
@@ -269,8 +272,9 @@ CPI_WINDOW_INLINE uint32_t cpi_window_split(struct cpi_window_cpu *cpu, uint32_t
 }
 
 /*
- * A form's micro-ops, as below. The daemon may have cleared the entry and used it anew
- * since its key was compared: then the key is another one behind the reads, too.
+ * Returns the form's micro-ops as cpi_window_find_form() does. Since its key was
+ * compared, the daemon may have reused the entry for another form. So the key is
+ * compared again after the reads.
  */
 CPI_WINDOW_INLINE uint64_t cpi_window_take_form(struct cpi_window_cpu *cpu,
 						struct cpi_form *form)
@@ -380,8 +384,9 @@ CPI_WINDOW_INLINE uint32_t cpi_window_find_bytes(uint32_t page, uint64_t line)
 }
 
 /*
- * Compares a line of the program with that of its page. Behind a line the program may
- * have no page: an instruction that goes on there is then other code.
+ * Compares a line of the program's code with the line that was translated. The page
+ * after the line may not be present. Then an instruction that crosses into it counts as
+ * changed.
  */
 static __attribute__((__noinline__)) int
 cpi_window_compare_line(struct cpi_window_cpu *cpu, uint32_t page, uint64_t line)
@@ -417,8 +422,9 @@ cpi_window_compare_line(struct cpi_window_cpu *cpu, uint32_t page, uint64_t line
 }
 
 /*
- * Other code may be there than was translated: a breakpoint, what a program or its
- * debugger has written over, another procedure of a compiler at run time.
+ * Whether the code differs from the code that was translated: because of a breakpoint,
+ * because the program or a debugger wrote over it, or because a JIT compiler put
+ * another procedure there.
  */
 CPI_WINDOW_INLINE int cpi_window_changed_at(const struct cpi_window_following *f,
 					    uint32_t page, uint64_t pc, uint32_t length)
@@ -528,7 +534,10 @@ CPI_WINDOW_INLINE int cpi_window_follow(struct cpi_window_cpu *cpu,
 	return !(sequence & 1) && sequence == CPI_WINDOW_ONCE(p->sequence);
 }
 
-/* Follows who was interrupted, where that may be; tells of who is not known yet. */
+/*
+ * Makes a window of the interrupted process if it may be read. A process that is not in
+ * the table gets a record without a window, so that the daemon learns of it.
+ */
 CPI_WINDOW_INLINE void cpi_window_sample(struct cpi_window_cpu *cpu,
 					 const struct cpi_window_who *who,
 					 const CPI_WINDOW_REGS *regs)

@@ -12,21 +12,23 @@
  *   CPI_WINDOW_CONTEXT               the type of ctx; void * if it does not
  *   CPI_WINDOW_READ(ctx, to, size, address)
  *       reads size (1, 2, 4 or 8) bytes of the program's memory to the
- *       uint64_t *to, whose other bytes are 0; is 0, or not if they are not there.
- *       It must not wait and must not write.
+ *       uint64_t *to, whose other bytes are 0. Its value is 0 on success, and not 0
+ *       if the memory is not present. It must not wait and must not write.
  *   CPI_WINDOW_UOP(ctx, ip)          const struct cpi_uop *, or NULL
- *   CPI_WINDOW_RESOLVE(ctx, pc, ip, base)  looks the program's address up: is 0 and
- *       stores to the uint32_t *ip and *base, or is not; a direct jump of that page
- *       goes to ip base + its address
+ *   CPI_WINDOW_RESOLVE(ctx, pc, ip, base)  looks the program's address up. On success
+ *       its value is 0, and *ip and *base (uint32_t) are set: a direct jump in that
+ *       page goes to base + the jump's address field. Otherwise its value is not 0
  *   CPI_WINDOW_LEAD(ctx, pc, base)   the lead-in (CPI_UOP_LEAD) of the program's
- * address in the page of that base, const struct cpi_uop *, or NULL; without it there
- * are none CPI_WINDOW_CHANGED_AT(ctx, base, pc, length) whether the program's code at
- * pc is not (any more) what the page of that base was made of; if it is not defined,
- * the includer answers for that
+ *       address in the page of that base: const struct cpi_uop *, or NULL. If it is
+ *       not defined, there are no lead-ins
+ *   CPI_WINDOW_CHANGED_AT(ctx, base, pc, length)  whether the program's code at pc
+ *       differs from the code from which the page of that base was translated. If it
+ *       is not defined, the includer must make sure that the code has not changed
  *   CPI_WINDOW_FORM(ctx, pc, ip, nr)  looks up the form (abi/form.h) of the instruction
- *       at an address that is not translated: is 0 and stores to the uint32_t *ip and
- *       *nr the first and the number of its micro-ops, which CPI_WINDOW_UOP() has to
- *       fill; or is a window's end. Without it there are no forms
+ *       at an address that is not translated. On success its value is 0, *ip is the
+ *       form's first micro-op, and *nr the number of its micro-ops (uint32_t);
+ *       CPI_WINDOW_UOP() must fill them. Otherwise its value is the reason why the
+ *       window ends. If it is not defined, there are no forms
  *   CPI_WINDOW_NOTE(s, ctx, u, o)  is told each micro-op and its struct cpi_window_op,
  *       before it is computed; may be undefined
  *
@@ -133,8 +135,9 @@ CPI_WINDOW_INLINE int cpi_window_resolve(struct cpi_window_state *s,
 /* ---- lead-ins ---- */
 
 /*
- * Within a lead-in integer registers keep their values of the window's start, and are
- * marked as unknown as long as they had others.
+ * Within a lead-in, integer registers have the values that they have at the window's
+ * start. A register that the lead-in still has to write had another value there, so it
+ * is marked as unknown.
  */
 CPI_WINDOW_INLINE void cpi_window_begin_lead(struct cpi_window_state *s,
 					     const struct cpi_uop *u)
@@ -179,8 +182,8 @@ CPI_WINDOW_INLINE void cpi_window_end_lead(struct cpi_window_state *s)
 }
 
 /*
- * Ends the window; or, within its lead-in, goes on without what the lead-in has got.
- * Returns 1 at the window's end.
+ * Ends the window. Within its lead-in it ends only the lead-in, and discards the vector
+ * registers that the lead-in computed. Returns 1 at the window's end.
  */
 CPI_WINDOW_INLINE int cpi_window_stop(struct cpi_window_state *s, uint32_t end)
 {

@@ -96,7 +96,7 @@ CPI_WINDOW_INLINE uint64_t cpi_elements_compare(uint64_t a, uint64_t b,
 	return what & 4 ? holds ^ top : holds;
 }
 
-/* Adds bits to reg[dst]; the first ones clear it before. */
+/* Adds bits to reg[dst], from bit imm & 63 on; at bit 0 it replaces the register. */
 CPI_WINDOW_INLINE void cpi_window_add_bits(struct cpi_window_state *s,
 					   const struct cpi_uop *u,
 					   struct cpi_window_op *o, uint64_t bits,
@@ -225,7 +225,7 @@ CPI_WINDOW_INLINE void cpi_window_ternary(const struct cpi_window_state *s,
 	o->unknown |= s->unknown[u->dst];
 }
 
-/* a byte of memory where the mask has a bit, else a's. */
+/* Takes each byte from b (memory) if its bit in the mask is set, else from a. */
 CPI_WINDOW_INLINE void cpi_window_select(const struct cpi_window_state *s,
 					 const struct cpi_uop *u,
 					 struct cpi_window_op *o)

@@ -2,9 +2,10 @@
 /*
  * confine.h - confines a process that reads hostile data
  *
- * The process can write only files of SQLite, gains no privileges, cannot read other
- * processes, and has bounded memory. It has a network and unlimited time only if these
- * are granted.
+ * The process can write files only in the folders that it is given and, if a database
+ * has no -wal or -shm file, in the database's folder. It gains no privileges, cannot
+ * read the memory of other processes, and has bounded memory. It has a network and
+ * unlimited time only if these are granted.
  */
 #ifndef CPI_CONFINE_H
 #define CPI_CONFINE_H
@@ -23,9 +24,10 @@ struct confine_limits {
 	const char *folder[2]; /* folders that it may write to, such as for SQLite's
 				  temporary files; or NULL */
 	/*
-	 * Databases: SQLite may create and write the -wal and -shm files beside them.
+	 * Databases. If the -wal or -shm file of one is missing, the process may write
+	 * in its folder, so that SQLite can create the file. NULL: none.
 	 */
-	const struct text_list *dbs; /* or NULL */
+	const struct text_list *dbs;
 };
 
 /*

@@ -11,8 +11,8 @@
 #include "base/times.h"
 #include "service/notify.h"
 
-#define EXTEND_NS (5 * NSEC_PER_SEC) /* so often, ... */
-#define EXTEND_S  60                 /* ... by so much from then on */
+#define EXTEND_NS (5 * NSEC_PER_SEC) /* between two EXTEND_TIMEOUT_USEC */
+#define EXTEND_S  60                 /* the timeout that each of them asks for */
 
 static void tell(struct keepalive *k, int err)
 {

@@ -3,9 +3,9 @@
  * keepalive.h - the service manager's watchdog (sd_notify(3))
  *
  * If a main thread hangs, it sends no notification, and the manager restarts the
- * service. A slow step that makes progress sends notifications: WATCHDOG=1 while the
- * service runs, and EXTEND_TIMEOUT_USEC at its start and end, which the watchdog does
- * not cover.
+ * service. A slow step must call keepalive_beat() while it makes progress. This sends
+ * WATCHDOG=1 while the service runs. While the service starts or stops, there is no
+ * watchdog; then it sends EXTEND_TIMEOUT_USEC.
  */
 #ifndef CPI_SERVICE_KEEPALIVE_H
 #define CPI_SERVICE_KEEPALIVE_H

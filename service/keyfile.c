@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file is opened once, and what was opened is checked and read: a path may lead
- * elsewhere a moment later.
+ * keyfile.c - reads files of certificates, keys and passwords
+ *
+ * The file is opened once; checks and reads use the descriptor, because the path may
+ * lead to another file a moment later.
  */
 #include "config.h"
 

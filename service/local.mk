@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In base's library: whoever needs none of it links none of it.
+# These are in base's library. A program links only the objects that it uses.
 base_libbase_a_SOURCES += \
 	service/confine.c service/confine.h \
 	service/keepalive.c service/keepalive.h service/keyfile.c service/keyfile.h \

@@ -2,10 +2,10 @@
 /*
  * metricsfile.c - writes metrics to a file that others may read at any time
  *
- * The directory is opened once, while the service may still do what its user may not:
- * whoever renames it, or puts a symlink in its place, changes nothing. In it a file is
- * made under a name of its own and then renamed, so that no reader sees a part of it,
- * and nothing that stood there is written to.
+ * The directory is opened only once, while the service still has privileges. If someone
+ * later renames it, or puts a symlink in its place, nothing changes. Each time a new
+ * file is written and then renamed. So a reader never sees a part of it, and an
+ * existing file is never written to.
  */
 #include "config.h"
 

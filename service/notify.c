@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One datagram to a unix socket is the whole protocol, so libsystemd is not
- * needed for it. A manager that does not read must not stop the sampling: the
- * send gives up after a second.
+ * notify.c - sends notifications to the service manager
+ *
+ * The protocol is one datagram to a unix socket, so libsystemd is not needed. If the
+ * manager does not read, the send gives up after a second, so that the service goes on.
  */
 #include "config.h"
 

@@ -36,8 +36,8 @@ struct service_option {
 	unsigned int flags;
 	/*
 	 * Sets a member of the options from a text, which stays valid as long as the
-	 * settings. Returns 0, -ENOMEM or -EINVAL. NULL: the option prints the help or
-	 * the version.
+	 * settings. Returns 0, -ENOMEM, -EINVAL or -ERANGE. NULL: the option prints the
+	 * help or the version.
 	 */
 	int (*set)(void *member, const char *text);
 	const char *help;
@@ -112,7 +112,8 @@ int service_options_read(const struct service_program *p, int argc, char **argv,
 void service_settings_fini(struct service_settings *s);
 
 /*
- * Sets options that have their defaults from the settings, like service_options_read().
+ * Sets the options from the settings, as service_options_read() does. The caller has
+ * set the options to their defaults.
  */
 int service_options_set(const struct service_program *p,
 			const struct service_settings *s, void *options);
@@ -151,9 +152,9 @@ int service_options_compare(const struct service_program *p,
 void service_changes_end(struct service_changes *c, bool taken);
 
 /*
- * Takes from now the values that can change while the service runs, and where they were
- * set; the caller still frees now. Returns 0; or -ENOMEM, and then s has only a part of
- * them.
+ * Moves the values that can change while the service runs, with their places, from *now
+ * to *s. The caller still frees *now. Returns 0; or -ENOMEM, and then *s has only some
+ * of them.
  */
 int service_options_take(const struct service_program *p, struct service_settings *s,
 			 struct service_settings *now);

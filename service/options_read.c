@@ -2,9 +2,9 @@
 /*
  * options_read.c - where the values of options come from
  *
- * All values are collected with their places first, and those in force are set then, so
- * that 'cpi config' can tell where each of them was given. A value in a file is checked
- * where it stands, also if another one replaces it.
+ * First all values are collected, with their places, so that 'cpi config' can show
+ * where each was given. Then the values in force are set. Each value in a file is
+ * checked when it is read, even if a later value replaces it.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 
 #define MAX_OPTIONS 64
 
-/* Long options report this + their record, letters themselves. */
+/* getopt_long() returns LONG_BASE + the index of the record, or the option's letter. */
 #define LONG_BASE 256
 
 /* One reading. */
@@ -64,7 +64,7 @@ static int set_option(const struct service_program *p, const struct service_opti
 
 	if (err == -EINVAL || err == -ERANGE)
 		log_err("%s%s: \"%s\" is no valid %s: %s", where, o->name, value,
-			o->arg ? o->arg : "yes or no",
+			o->arg ? o->arg : "answer (yes or no)",
 			why && why->len ? buf_str(why) : o->help);
 	return err;
 }
@@ -93,7 +93,7 @@ static void fill_getopt(const struct service_program *p, struct option *longs,
 	*letters = '\0';
 }
 
-/* p->nr if there is none: getopt has said why. */
+/* The index of the option's record; p->nr if getopt has reported an error. */
 static size_t find_result(const struct service_program *p, int result)
 {
 	size_t i = 0;
@@ -264,7 +264,7 @@ int service_options_set(const struct service_program *p,
 	return err;
 }
 
-/* What only prints needs no valid configuration. */
+/* Help and version are printed even if the configuration is invalid. */
 static const struct service_option *find_printing(const struct options_reader *r)
 {
 	for (size_t i = 0; i < r->settings->nr; i++) {

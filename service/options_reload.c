@@ -13,7 +13,10 @@
 #include "base/text.h"
 #include "service/options_private.h"
 
-/* The values of an option in force, separated by commas; from where the last one is. */
+/*
+ * Appends the values of an option that are in force, separated by commas. Returns the
+ * last of these settings, or NULL.
+ */
 static const struct service_setting *join_values(const struct service_program *p,
 						 const struct service_settings *s,
 						 size_t option, struct buf *values)
@@ -121,7 +124,7 @@ static void remove_values(struct service_settings *s, size_t option)
 	s->nr = kept;
 }
 
-/* Also where a value stands, if that moved. */
+/* Moves the option's settings, so their places in the files are also updated. */
 static int move_values(struct service_settings *from, struct service_settings *to,
 		       size_t option)
 {

@@ -46,8 +46,8 @@ void prometheus_free(struct prometheus *p); /* accepts NULL */
 
 /*
  * Adds the lines of a part, which must stay. "received.cycles 7" of the daemon becomes
- * cpi_samples_total{stream="cycles",outcome="received"} 7. Values of one metric are
- * added up.
+ * cpi_samples_total{stream="cycles",outcome="received"} 7. Values with the same name
+ * and labels are added up.
  */
 void prometheus_put(struct prometheus *p, const struct prometheus_part *part,
 		    const char *lines);

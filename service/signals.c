@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A service ends, and reads its options again, in order: the signals that ask it to are
- * events of its loop, and interrupt nothing.
+ * signals.c - receives signals through a descriptor
+ *
+ * Signals are events of the service's loop and never interrupt its work. So it ends, or
+ * reads its options again, between two steps.
  */
 #include "config.h"
 

@@ -8,7 +8,7 @@
 enum signals_wish {
 	SIGNALS_NONE,
 	SIGNALS_RELOAD, /* SIGHUP: read the options again */
-	SIGNALS_END,    /* SIGINT or SIGTERM; returned before a reload */
+	SIGNALS_END,    /* SIGINT or SIGTERM; a SIGHUP beside it is dropped */
 };
 
 /*

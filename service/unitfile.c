@@ -34,7 +34,7 @@ static int refuse(struct parser *p, size_t column, const char *text)
 	return -EINVAL;
 }
 
-/* text ends where the header of the file's section follows. */
+/* As refuse(). The message continues with the header of the file's section. */
 static int refuse_section(struct parser *p, size_t column, const char *text)
 {
 	int err = refuse(p, column, text);
@@ -48,7 +48,7 @@ static size_t skip_spaces(const char *line, size_t at)
 	return at + strspn(line + at, " \t");
 }
 
-/* Where text that begins at start ends, without the spaces behind it. */
+/* The end of line[start..end) without trailing spaces. */
 static size_t trim(const char *line, size_t start, size_t end)
 {
 	while (end > start && strchr(" \t", line[end - 1]))
@@ -113,7 +113,7 @@ static int read_line(struct parser *p, const char *text, size_t len)
 	size_t start = find_control(text, len);
 
 	if (start < len)
-		return refuse(p, start, "a line holds no control characters");
+		return refuse(p, start, "a line must not contain control characters");
 	if (len >= sizeof(line))
 		return refuse(p, sizeof(line), "the line is too long");
 	memcpy(line, text, len);

@@ -8,8 +8,8 @@
  * Without notices of new programs (newprogram.h) it reads them every ALERT_MS. With
  * notices the first wait is ALERT_MS, and each further wait is twice as long, up to
  * ALERT_MAX_MS. These later readings are needed only for new libraries of programs that
- * are already known. A library that is mapped t ms after the notice is met at most
- * 2 t + ALERT_MS after it.
+ * are already known. A library that is mapped t ms after the notice is found at most
+ * 2 t + ALERT_MS ms after the notice.
  */
 #ifndef CPI_DAEMON_ALERT_H
 #define CPI_DAEMON_ALERT_H

@@ -2,10 +2,7 @@
 /*
  * session_private.h - declarations that the session's files share
  *
- * session_open.c and session_collector.c open a session, session.c runs and closes it,
- * session_flush.c stores; session_events.c, session_stacks.c and session_windows.c are
- * its samplers; session_budget.c keeps the rate within the budget, session_status.c
- * makes the status.
+ * README.md lists the files of a session and what each does.
  */
 #ifndef CPI_DAEMON_SESSION_PRIVATE_H
 #define CPI_DAEMON_SESSION_PRIVATE_H
@@ -283,9 +280,9 @@ int session_post(struct session *s);
 int session_store(struct session *s);
 
 /*
- * session_post() before a sampling period changes. If nothing was posted because
- * storing fails, returns the error of storing; then the period must stay, because later
- * flushes describe what was counted with it.
+ * session_post() before a sampling period changes. If storing fails and nothing was
+ * posted, returns the error of storing. Then the period must not change, because a
+ * later flush will describe samples that were taken with it.
  */
 int session_end_streams(struct session *s);
 
