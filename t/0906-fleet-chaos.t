@@ -6,12 +6,15 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan "$(store_tests 13)"
+plan "$(store_tests 16)"
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
 for n in 1 2 3 4 5; do
 	MKDB_HOST=h$n "$builddir/t/mkdb" h$n.db "$builddir/t/target" || bail 'mkdb failed'
 done
+
+# A machine with 22 hours, of which a budget of bytes keeps a part.
+"$builddir/t/bench/fleet_hosts" known.db hours.db 1 1 22 4000 >/dev/null || bail 'fleet_hosts failed'
 
 # sums HOST DB: flushes, received, stored, losses, samples: of a host's database
 sums()
@@ -21,7 +24,19 @@ sums()
 		(SELECT sum(total) FROM profile WHERE kind = 0)" | tr '|' '\t'
 }
 
+# ledger: what the machine of hours.db says of each hour
+ledger()
+{
+	sqlite3 hours.db 'SELECT seq, received, stored, lost FROM flush ORDER BY seq' | tr '|' '\t'
+}
+
 valid='(host, at, nr) NOT IN (SELECT host, at, nr FROM void)'
+# of HOST: a condition on rows of complete shipments
+of()
+{
+	echo "(host, at, nr) IN (SELECT host, at, nr FROM epoch WHERE name = '$1' AND $valid)"
+}
+
 # store_sums HOST: the same of its complete shipments
 store_sums()
 {
@@ -48,18 +63,19 @@ proxy_ended()
 	[ "$(wc -l <proxy.1)" -eq 2 ]
 }
 
-# ship DB: until all is said to be shipped; at most 200 times
+# ship DB ARGS...: until all is said to be shipped; at most 200 times
 ship()
 {
-	ship_tries=0
+	ship_db=$1 ship_tries=0
+	shift
 	while [ $ship_tries -lt 200 ]; do
-		cpi-ship --store "$url" --budget 100 --rate 0 --once --db "$1" 2>>ship.log && return 0
+		cpi-ship --store "$url" --budget 100 --rate 0 --once --db "$ship_db" "$@" 2>>ship.log && return 0
 		ship_tries=$((ship_tries + 1))
 	done
 	return 1
 }
 
-# one_engine NAME: 13 tests
+# one_engine NAME: 16 tests
 one_engine()
 {
 	straight=clickhouse://127.0.0.1:$store_port/cpi
@@ -83,6 +99,24 @@ one_engine()
 	exec 7>&-
 	within 10 proxy_ended
 	like "$(sed -n 2p proxy.1)" '[0-9]* [1-9][0-9]* [1-9]' "$1: requests were lost before and after the store took them"
+
+	# A machine with a budget of bytes, and a restart after each failure: of its samples a
+	# part is kept, drawn anew for each attempt.
+	budget='--host budget --sums 1h --budget 100,100K'
+	proxy 2 25
+	ship hours.db $budget
+	is "$? $(store_sql "SELECT last_flush, received, stored, lost FROM epoch WHERE name = 'budget' AND $valid
+		ORDER BY last_flush")" "0 $(ledger)" "$1: with a budget of bytes each hour is in the store once"
+	note "$ship_tries failures"
+	is "$(store_sql "SELECT max(one_in) > 1 FROM epoch WHERE name = 'budget' AND $valid") $(store_sql "SELECT count()
+		FROM (SELECT kind, stream, sum(received) AS r, sum(stored) AS s FROM tally WHERE $(of budget) GROUP BY kind,
+		stream) AS a ANY LEFT JOIN (SELECT kind, stream, sum(n) AS l FROM loss WHERE $(of budget) GROUP BY kind,
+		stream) AS b USING kind, stream WHERE r != s + l")" '1 0' \
+		"$1: of each stream that was thinned, received = stored + losses"
+	is "$(store_sql "SELECT sum(stored) FROM tally WHERE kind = 0 AND $(of budget)")" \
+		"$(store_sql "SELECT sum(n) FROM profile WHERE counter = 0 AND $(of budget)")" \
+		"$1: the store has just the samples that were kept"
+	exec 7>&-
 
 	# A store that is killed again and again while epochs come.
 	url=$straight
@@ -122,13 +156,13 @@ one_engine()
 	wait $shipping
 	is "$? $(store_sums web1)" "0 $(sums known)" "$1: after that the host is in the store once"
 
-	is "$(store_sql "SELECT countIf(received != stored + lost), count() FROM epoch WHERE $valid")" '0	21' \
+	is "$(store_sql "SELECT countIf(received != stored + lost), count() FROM epoch WHERE $valid")" '0	43' \
 		"$1: received = stored + lost in each epoch"
 	is "$(store_sql "SELECT count() FROM (SELECT name, boot_id, run_from_ns, first_flush FROM epoch WHERE $valid
 		GROUP BY name, boot_id, run_from_ns, first_flush HAVING count() > 1)")" 0 "$1: no epoch is in the store twice"
 	is "$(store_sql 'SELECT count() FROM (SELECT number FROM host GROUP BY number HAVING uniqExact(name) > 1)')" 0 \
 		"$1: each host has a number of its own"
-	rm -f end.1 proxy.1
+	rm -f end.1 proxy.1 end.2 proxy.2
 }
 
 each_store one_engine
