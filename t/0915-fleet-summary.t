@@ -34,14 +34,6 @@ sqlite3 today.db "DELETE FROM epoch WHERE id = 3; DELETE FROM flush WHERE epoch 
 cp today.db damaged.db
 sqlite3 damaged.db "UPDATE run SET state = 1; UPDATE profile SET counts = x'ffffffffff' WHERE epoch = 2" || bail 'damaged.db'
 
-# An ended run whose two epochs have just ended.
-cp today.db fresh.db
-now=$(date +%s)
-sqlite3 fresh.db "UPDATE run SET from_ns = ($now - 90) * 1000000000, state = 1;
-	UPDATE epoch SET from_ns = ($now - 150 + 60 * id) * 1000000000, to_ns = ($now - 90 + 60 * id) * 1000000000;
-	UPDATE flush SET from_ns = ($now - 150 + 60 * seq) * 1000000000, to_ns = ($now - 90 + 60 * seq) * 1000000000" ||
-	bail 'fresh.db'
-
 # An ended run with 73 epochs in an hour; and the same when it had 42 of them, which are a sum.
 cp known.db whole.db
 sqlite3 whole.db "$(sql_more_epochs "''")
@@ -235,7 +227,13 @@ assert abs(part / whole - 1) < 0.3, (part, whole)
 END
 	ok $? "$1: the report has the whole time, within the error"
 
-	# What has just ended when the process begins.
+	# What has just ended when the process begins: an ended run of two epochs.
+	cp today.db fresh.db
+	now=$(date +%s)
+	sqlite3 fresh.db "UPDATE run SET from_ns = ($now - 90) * 1000000000, state = 1;
+		UPDATE epoch SET from_ns = ($now - 150 + 60 * id) * 1000000000, to_ns = ($now - 90 + 60 * id) * 1000000000;
+		UPDATE flush SET from_ns = ($now - 150 + 60 * seq) * 1000000000, to_ns = ($now - 90 + 60 * seq) * 1000000000" ||
+		bail 'fresh.db'
 	ship fresh fresh.db --budget 100,450K
 	is "$(store_sql "SELECT last_flush, one_in FROM epoch WHERE name = 'fresh' ORDER BY last_flush")" "1	0
 2	0" "$1: the first epochs of a process have all that they had"

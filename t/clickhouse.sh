@@ -4,6 +4,7 @@
 # "old" is Debian's clickhouse-server (18.16), a server. "now" is today's ClickHouse as
 # the library of npm's package chdb, behind a few lines of HTTP (clickhouse_now.js);
 # CHDB_MODULES names the node_modules folder that has it, since tests install nothing.
+# STORES="now" or "old" chooses one of them.
 
 # A leak detector traces its process, which cpi-ship refuses to everyone.
 ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}"
@@ -13,6 +14,13 @@ export ASAN_OPTIONS CPI_SHIP_CONFIG
 # store_lacks ENGINE: prints what is missing for it; nothing if it can be started.
 store_lacks()
 {
+	case " ${STORES:-old now} " in
+	*" $1 "*) ;;
+	*)
+		echo "STORES does not name it"
+		return
+		;;
+	esac
 	case $1 in
 	old) command -v clickhouse-server /usr/sbin/clickhouse-server >/dev/null ||
 		echo "clickhouse-server is missing" ;;
