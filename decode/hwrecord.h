@@ -12,8 +12,8 @@
  * Records have events and latencies of instructions, never shares of time: IBS and SPE
  * choose instructions at dispatch.
  */
-#ifndef CPI_ANALYSIS_HWRECORD_H
-#define CPI_ANALYSIS_HWRECORD_H
+#ifndef CPI_DECODE_HWRECORD_H
+#define CPI_DECODE_HWRECORD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * The kernel puts the registers into a sample's raw data: 32 bits of capabilities
  * (CPUID 8000001BH EAX), then registers of 64 bits, in host byte order.
  */
-#ifndef CPI_ANALYSIS_IBS_H
-#define CPI_ANALYSIS_IBS_H
+#ifndef CPI_DECODE_IBS_H
+#define CPI_DECODE_IBS_H
 
 #include <stddef.h>
 #include <stdint.h>

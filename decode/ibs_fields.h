@@ -4,8 +4,8 @@
  *
  * From the PPRs of families 17h, 19h and 1Ah, MSRC001_1030 to MSRC001_103C.
  */
-#ifndef CPI_ANALYSIS_IBS_FIELDS_H
-#define CPI_ANALYSIS_IBS_FIELDS_H
+#ifndef CPI_DECODE_IBS_FIELDS_H
+#define CPI_DECODE_IBS_FIELDS_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
 /*
  * perffields.h - decodes perf's own fields of a sample, which hold the data of PEBS
  */
-#ifndef CPI_ANALYSIS_PERFFIELDS_H
-#define CPI_ANALYSIS_PERFFIELDS_H
+#ifndef CPI_DECODE_PERFFIELDS_H
+#define CPI_DECODE_PERFFIELDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * ProfileMe (MICRO'97) section 5.1. Intervals hold the true value in 95 of 100 cases.
  * None of this is time, because latencies of instructions overlap.
  */
-#ifndef CPI_ANALYSIS_RATES_H
-#define CPI_ANALYSIS_RATES_H
+#ifndef CPI_DECODE_RATES_H
+#define CPI_DECODE_RATES_H
 
 #include <stdbool.h>
 #include <stddef.h>

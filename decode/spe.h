@@ -5,8 +5,8 @@
  * The CPU writes packets into memory; a timestamp or an end packet closes a record. A
  * stream may begin and end within a packet, and may have gaps where a buffer was full.
  */
-#ifndef CPI_ANALYSIS_SPE_H
-#define CPI_ANALYSIS_SPE_H
+#ifndef CPI_DECODE_SPE_H
+#define CPI_DECODE_SPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * spe_bits.h - what bits of SPE's payloads mean
  */
-#ifndef CPI_ANALYSIS_SPE_BITS_H
-#define CPI_ANALYSIS_SPE_BITS_H
+#ifndef CPI_DECODE_SPE_BITS_H
+#define CPI_DECODE_SPE_BITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * and may ask the server for debug files (capture_files.c). The server opens those that
  * the worker may have (capture_open.c).
  */
-#ifndef CPI_TOOLS_CAPTURE_H
-#define CPI_TOOLS_CAPTURE_H
+#ifndef CPI_HELPERS_CAPTURE_H
+#define CPI_HELPERS_CAPTURE_H
 
 #include <stdbool.h>
 #include <stdint.h>

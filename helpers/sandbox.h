@@ -5,8 +5,8 @@
  * Each helper is a server and its workers. The server gives up its privileges and
  * parses nothing. It forks workers, which lock themselves in.
  */
-#ifndef CPI_TOOLS_SANDBOX_H
-#define CPI_TOOLS_SANDBOX_H
+#ifndef CPI_HELPERS_SANDBOX_H
+#define CPI_HELPERS_SANDBOX_H
 
 #include <stdbool.h>
 #include <sys/types.h>

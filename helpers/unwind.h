@@ -7,8 +7,8 @@
  * for another one. unwind_worker.c takes messages, and unwind_cache.c keeps the tables
  * of images.
  */
-#ifndef CPI_TOOLS_UNWIND_H
-#define CPI_TOOLS_UNWIND_H
+#ifndef CPI_HELPERS_UNWIND_H
+#define CPI_HELPERS_UNWIND_H
 
 #include <stdbool.h>
 #include <stddef.h>

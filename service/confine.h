@@ -7,8 +7,8 @@
  * read the memory of other processes, and has bounded memory. It has a network and
  * unlimited time only if these are granted.
  */
-#ifndef CPI_CONFINE_H
-#define CPI_CONFINE_H
+#ifndef CPI_SERVICE_CONFINE_H
+#define CPI_SERVICE_CONFINE_H
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
 /*
  * keyfile.h - reads files of certificates, keys and passwords
  */
-#ifndef CPI_KEYFILE_H
-#define CPI_KEYFILE_H
+#ifndef CPI_SERVICE_KEYFILE_H
+#define CPI_SERVICE_KEYFILE_H
 
 #include <stdbool.h>
 

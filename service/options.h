@@ -21,10 +21,10 @@
 #include "service/unitfile.h"
 
 enum service_option_flags {
-	SERVICE_LIST = 1,    /* it may be given several times; in a file an empty value
-				removes the earlier ones */
-	SERVICE_ON_LINE = 2, /* only on the command line */
-	SERVICE_RELOADS = 4, /* can change while the service runs */
+	SERVICE_LIST = 1, /* it may be given several times; in a file an empty value
+			     removes the earlier ones */
+	SERVICE_COMMAND_LINE = 2, /* only on the command line */
+	SERVICE_RELOADS = 4,      /* can change while the service runs */
 };
 
 struct service_option {
@@ -45,27 +45,27 @@ struct service_option {
 };
 
 /* Options that every service has on the command line, besides its own. */
-#define SERVICE_OPTION_CONFIG                                              \
-	{                                                                  \
-		.name = "config", .arg = "FILE", .flags = SERVICE_ON_LINE, \
-		.set = service_set_config,                                 \
-		.help = "read options from FILE and FILE.d/*.conf",        \
+#define SERVICE_OPTION_CONFIG                                                   \
+	{                                                                       \
+		.name = "config", .arg = "FILE", .flags = SERVICE_COMMAND_LINE, \
+		.set = service_set_config,                                      \
+		.help = "read options from FILE and FILE.d/*.conf",             \
 	}
-#define SERVICE_OPTION_CHECK(offset)                               \
-	{                                                          \
-		.name = "check-config", .flags = SERVICE_ON_LINE,  \
-		.set = service_set_flag, .at = (offset),           \
-		.help = "check the options, print them, and exit", \
+#define SERVICE_OPTION_CHECK(offset)                                   \
+	{                                                              \
+		.name = "check-config", .flags = SERVICE_COMMAND_LINE, \
+		.set = service_set_flag, .at = (offset),               \
+		.help = "check the options, print them, and exit",     \
 	}
-#define SERVICE_OPTION_HELP                                              \
-	{                                                                \
-		.name = "help", .letter = 'h', .flags = SERVICE_ON_LINE, \
-		.help = "print this and exit",                           \
+#define SERVICE_OPTION_HELP                                                   \
+	{                                                                     \
+		.name = "help", .letter = 'h', .flags = SERVICE_COMMAND_LINE, \
+		.help = "print this and exit",                                \
 	}
-#define SERVICE_OPTION_VERSION                                              \
-	{                                                                   \
-		.name = "version", .letter = 'V', .flags = SERVICE_ON_LINE, \
-		.help = "print the version and exit",                       \
+#define SERVICE_OPTION_VERSION                                                   \
+	{                                                                        \
+		.name = "version", .letter = 'V', .flags = SERVICE_COMMAND_LINE, \
+		.help = "print the version and exit",                            \
 	}
 
 struct service_program {

@@ -105,7 +105,7 @@ static size_t find_result(const struct service_program *p, int result)
 	return i;
 }
 
-static int read_line(const struct options_reader *r, int argc, char **argv)
+static int read_command_line(const struct options_reader *r, int argc, char **argv)
 {
 	struct option longs[MAX_OPTIONS + 1];
 	char letters[2 * MAX_OPTIONS + 2];
@@ -140,7 +140,7 @@ static void say_unknown(const struct service_program *p, const char *where,
 	struct did_you_mean near = did_you_mean_init(name);
 
 	for (size_t i = 0; i < p->nr; i++) {
-		if (!(p->options[i].flags & SERVICE_ON_LINE))
+		if (!(p->options[i].flags & SERVICE_COMMAND_LINE))
 			did_you_mean_try(&near, p->options[i].name);
 	}
 	log_err("%sthere is no option \"%s\"%s%s%s", where, name,
@@ -153,7 +153,7 @@ static size_t find_name(const struct service_program *p, const char *name)
 	size_t i = 0;
 
 	while (i < p->nr && (strcmp(p->options[i].name, name) != 0 ||
-			     p->options[i].flags & SERVICE_ON_LINE))
+			     p->options[i].flags & SERVICE_COMMAND_LINE))
 		i++;
 	return i;
 }
@@ -285,7 +285,7 @@ int service_options_read(const struct service_program *p, int argc, char **argv,
 	int err;
 
 	*s = (struct service_settings){ 0 };
-	err = read_line(&r, argc, argv);
+	err = read_command_line(&r, argc, argv);
 	prints = err ? NULL : find_printing(&r);
 	if (prints) {
 		service_option_show(p, prints);

@@ -74,7 +74,7 @@ int service_options_each(const struct service_program *p,
 	int err = 0;
 
 	for (size_t i = 0; i < p->nr && !err; i++) {
-		if (!(p->options[i].flags & SERVICE_ON_LINE))
+		if (!(p->options[i].flags & SERVICE_COMMAND_LINE))
 			err = tell_option(p, s, i, fn, ctx);
 	}
 	return err;
@@ -151,7 +151,7 @@ int service_options_compare(const struct service_program *p,
 
 		if (differ < 0)
 			return differ;
-		if (differ && !(p->options[i].flags & SERVICE_ON_LINE))
+		if (differ && !(p->options[i].flags & SERVICE_COMMAND_LINE))
 			buf_printf(can ? &out->changed : &out->left, " %s",
 				   p->options[i].name);
 	}

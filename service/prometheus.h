@@ -6,8 +6,8 @@
  * type, unit and help. Lines without a rule, and values that are not numbers, are left
  * out.
  */
-#ifndef CPI_PROMETHEUS_H
-#define CPI_PROMETHEUS_H
+#ifndef CPI_SERVICE_PROMETHEUS_H
+#define CPI_SERVICE_PROMETHEUS_H
 
 #include <stddef.h>
 

@@ -29,9 +29,9 @@ int signals_open(void)
 	return fd < 0 ? -errno : fd;
 }
 
-enum signals_wish signals_take(int fd)
+enum signals_request signals_take(int fd)
 {
-	enum signals_wish wish = SIGNALS_NONE;
+	enum signals_request wish = SIGNALS_NONE;
 	struct signalfd_siginfo info;
 
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {

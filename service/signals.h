@@ -5,7 +5,7 @@
 #ifndef CPI_SERVICE_SIGNALS_H
 #define CPI_SERVICE_SIGNALS_H
 
-enum signals_wish {
+enum signals_request {
 	SIGNALS_NONE,
 	SIGNALS_RELOAD, /* SIGHUP: read the options again */
 	SIGNALS_END,    /* SIGINT or SIGTERM; a SIGHUP beside it is dropped */
@@ -18,6 +18,6 @@ enum signals_wish {
 int signals_open(void);
 
 /* Returns the request of the signals that have arrived, once. */
-enum signals_wish signals_take(int fd);
+enum signals_request signals_take(int fd);
 
 #endif

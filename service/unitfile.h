@@ -10,8 +10,8 @@
  * empty value is valid. There are no quotes and no continued lines. Names consist of
  * letters, digits, '-' and '_'. A file has one section, whose name the caller gives.
  */
-#ifndef CPI_UNITFILE_H
-#define CPI_UNITFILE_H
+#ifndef CPI_SERVICE_UNITFILE_H
+#define CPI_SERVICE_UNITFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

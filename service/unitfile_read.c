@@ -75,8 +75,10 @@ static int read_folder(const struct unitfile_reader *r, const char *path)
 	struct dirent **found;
 	int nr, err = 0;
 
-	if (snprintf(folder, sizeof(folder), "%s.d", path) >= (int)sizeof(folder))
+	if (snprintf(folder, sizeof(folder), "%s.d", path) >= (int)sizeof(folder)) {
+		fprintf(stderr, "%s: %s: the name is too long\n", r->program, path);
 		return -ENAMETOOLONG;
+	}
 	nr = scandir(folder, &found, is_conf, by_name);
 	if (nr < 0 && errno != ENOENT && errno != ENOTDIR) {
 		err = -errno;

@@ -143,7 +143,7 @@ static const struct service_option records[] = {
 	{ "rate", 0, "SIZE", "1M", SERVICE_RELOADS, set_rate, "send at most this many bytes a second", AT(rate) },
 	{ "budget", 0, "PERCENT[,SIZE]", "1%,450K", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship; and bytes for each CPU and day", AT(how.bytes) },
 	{ "metrics-file", 0, "FILE", NULL, 0, service_set_text, "write metrics for Prometheus to FILE", AT(metrics) },
-	{ "once", 0, NULL, NULL, SERVICE_ON_LINE, service_set_flag, "ship what is complete, and end", AT(once) },
+	{ "once", 0, NULL, NULL, SERVICE_COMMAND_LINE, service_set_flag, "ship what is complete, and end", AT(once) },
 	SERVICE_OPTION_HELP,
 	SERVICE_OPTION_VERSION,
 };

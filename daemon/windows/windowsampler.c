@@ -61,7 +61,7 @@ struct collector {
 	uint64_t **code;                   /* of each record, that forms interpreted */
 	struct cpi_window_origin **origin; /* of each record; NULL: it has none */
 	size_t nr_records, cap_records, cap_codes, cap_origins;
-	bool has_strangers;       /* of whom a record is */
+	bool has_unknown;         /* a record is of a process that is not known */
 	uint64_t drained, unkept; /* records ever; that there was no memory for */
 	uint64_t told[CPI_WINDOW_NR_DROPS];
 	uint64_t nr_by_end[CPI_NR_WINDOW_ENDS], nr_instructions, nr_walked;
@@ -757,7 +757,7 @@ static void take_record(void *ctx, const struct cpi_window_record *r,
 	}
 	ws->record = grown;
 	ws->record[ws->nr_records++] = *r;
-	ws->has_strangers |= r->process == CPI_WINDOW_PROCESSES;
+	ws->has_unknown |= r->process == CPI_WINDOW_PROCESSES;
 }
 
 static void read_counts(const struct collector *ws, struct cpi_window_counts *sum)
@@ -869,7 +869,7 @@ static void drain(struct collector *ws)
 	forget_origins(ws);
 	forget_code(ws);
 	ws->nr_records = 0;
-	ws->has_strangers = false;
+	ws->has_unknown = false;
 	windowsampler_run(ws);
 	windowpages_take_room(ws->pages);
 	if (ws->forms)
@@ -889,7 +889,7 @@ static uint64_t look_interval(const struct collector *ws)
 
 	if (doublings > LEARN_MOST && windowpages_has_room(ws->pages))
 		doublings = LEARN_MOST;
-	if (ws->has_strangers)
+	if (ws->has_unknown)
 		return ENTER_NS;
 	if (ws->looked_ns < ws->learnt_ns + LOOK_NS && doublings < 6 &&
 	    LEARN_NS << doublings < at_most)
