@@ -534,6 +534,13 @@ struct record_mmap2 {
 	char name[];
 };
 
+struct record_ksymbol {
+	struct perf_event_header header;
+	uint64_t address;
+	uint32_t len;
+	uint16_t type, flags;
+};
+
 /* Whether the text at the end of the record has its NUL inside the record. */
 static bool has_text(const struct perf_event_header *h, const char *text)
 {
@@ -635,6 +642,17 @@ static void apply_thread_fork(struct sideband *sb, const struct record_task *r,
 		tm->nr_refused++;
 }
 
+static void apply_ksymbol(struct sideband *sb, const struct record_ksymbol *r,
+			  uint64_t time)
+{
+	uint64_t size;
+
+	if (!sb->cfg.kernel || r->header.size < sizeof(*r))
+		return;
+	size = r->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER ? 0 : r->len;
+	kernel_text_changed(sb->cfg.kernel, r->address, size, time);
+}
+
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
 {
 	struct procmap *pm = sb->cfg.procmap;
@@ -677,8 +695,7 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 		cgroups_apply(sb->cfg.cgroups, h);
 		break;
 	case PERF_RECORD_KSYMBOL:
-		if (sb->cfg.kernel)
-			kernel_text_changed(sb->cfg.kernel);
+		apply_ksymbol(sb, (const void *)h, time);
 		break;
 	}
 }

@@ -28,6 +28,7 @@
 #include "base/log.h"
 #include "base/search.h"
 #include "base/times.h"
+#include "daemon/os/time_quota.h"
 #include "decode/elfid.h"
 
 #define KALLSYMS                   "/proc/kallsyms"
@@ -42,6 +43,11 @@
 #define HAVE_VSYSCALL false
 #endif
 
+#define MAX_MARKS 4096 /* of new text, between two readings */
+
+/* CPU time of all readings after the first: one takes some 50 ms. */
+static const struct time_quota_limit reload_limit = { 1, 200 * NSEC_PER_MSEC };
+
 /* The image of some symbols, and the address of its offset 0. */
 struct symbol_place {
 	struct known_image *image;
@@ -51,11 +57,12 @@ struct symbol_place {
 struct packed_symbol {
 	uint64_t start;
 	uint32_t name; /* offset in kernel.names */
-	uint32_t place : 30;
+	uint32_t place : 29;
 	uint32_t idle : 1, captured : 1;
+	uint32_t unknown : 1; /* other text began here or replaced it */
 };
 
-#define MAX_PLACES (1u << 30)
+#define MAX_PLACES (1u << 29)
 
 struct kernel {
 	struct images *images;
@@ -67,9 +74,12 @@ struct kernel {
 	size_t nr_places;
 	struct buf names;
 	uint64_t first, end; /* _text or _stext, _etext */
+	uint64_t begun_ns;   /* when the last reading began */
 	uint64_t read_ns;    /* 0: only its beginning was read */
+	uint32_t nr_marks;   /* since then */
 	bool changed;        /* since read_ns */
-	bool missed;         /* kernel_read_noted() is to read it anew */
+	struct time_quota reloads;
+	bool missed; /* kernel_read_noted() is to read it anew */
 	bool without_modules;
 };
 
@@ -393,6 +403,7 @@ int kernel_parse(struct kernel *k, char *text)
 	int err = 0;
 
 	k->nr = k->nr_places = 0;
+	k->nr_marks = 0;
 	buf_reset(&k->names);
 	find_bounds(k, text);
 	if (!k->first)
@@ -405,22 +416,34 @@ int kernel_parse(struct kernel *k, char *text)
 	return err;
 }
 
-static int load(struct kernel *k)
+static int read_and_parse(struct kernel *k)
 {
 	struct buf text = { 0 };
-	int err = file_read_all(AT_FDCWD, KALLSYMS, KALLSYMS_MAX_BYTES, &text);
+	int err;
 
+	k->begun_ns = time_mono_ns();
+	err = file_read_all(AT_FDCWD, KALLSYMS, KALLSYMS_MAX_BYTES, &text);
 	k->read_ns = time_mono_ns();
 	k->changed = false;
-	if (err) {
-		buf_fini(&text);
-		return err;
+	if (!err) {
+		buf_str(&text); /* ends with NUL */
+		err = text.err;
 	}
-	buf_str(&text); /* ends with NUL */
-	err = text.err;
 	if (!err)
 		err = kernel_parse(k, (char *)text.data);
 	buf_fini(&text);
+	return err;
+}
+
+static int load(struct kernel *k)
+{
+	const bool is_first = !k->read_ns;
+	const uint64_t begun_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const int err = read_and_parse(k);
+
+	if (!is_first)
+		time_quota_spend(&k->reloads,
+				 time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns);
 	return err;
 }
 
@@ -537,7 +560,7 @@ static struct packed_symbol *find_symbol(const struct kernel *k, uint64_t pc)
 	const size_t next = SEARCH(i, k->nr, k->symbol[i].start > pc);
 	struct packed_symbol *p = next ? &k->symbol[next - 1] : NULL;
 
-	return p && pc < end_of(k, p) ? p : NULL;
+	return p && !p->unknown && pc < end_of(k, p) ? p : NULL;
 }
 
 bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out)
@@ -560,7 +583,7 @@ uint64_t kernel_address_of(const struct kernel *k, const char *name)
 	for (size_t i = 0; i < k->nr; i++) {
 		const struct packed_symbol *p = &k->symbol[i];
 
-		if (k->place[p->place].image == k->image &&
+		if (!p->unknown && k->place[p->place].image == k->image &&
 		    !strcmp(name_of(k, p), name))
 			return p->start;
 	}
@@ -571,7 +594,9 @@ bool kernel_note_miss(struct kernel *k, uint64_t now_ns)
 {
 	uint64_t wait = k->changed ? RELOAD_CHANGED_INTERVAL_NS : RELOAD_INTERVAL_NS;
 
-	if (k->first && (!k->read_ns || now_ns >= k->read_ns + wait))
+	if (k->first &&
+	    (!k->read_ns || (now_ns >= k->read_ns + wait &&
+			     time_quota_has(&k->reloads, &reload_limit, now_ns))))
 		k->missed = true;
 	return k->missed;
 }
@@ -623,9 +648,46 @@ void kernel_capture_again(struct kernel *k)
 		k->symbol[i].captured = false;
 }
 
-void kernel_text_changed(struct kernel *k)
+static bool is_generated_symbol(const struct kernel *k, size_t i)
 {
+	return k->place[k->symbol[i].place].image->desc.kind == IMAGE_BPF;
+}
+
+/*
+ * kallsyms has no sizes, so without a mark of its own new text would also get the name
+ * of a symbol before it. If there is no room for a mark, generated text before it is
+ * unknown, too.
+ */
+static void mark_new_text(struct kernel *k, size_t at, uint64_t start)
+{
+	if (at < k->nr && k->symbol[at].start == start)
+		return;
+	if (k->nr_marks == MAX_MARKS || GROW(k->symbol, k->nr)) {
+		if (at && is_generated_symbol(k, at - 1))
+			k->symbol[at - 1].unknown = 1;
+		return;
+	}
+	k->nr_marks++;
+	memmove(k->symbol + at + 1, k->symbol + at, (k->nr - at) * sizeof(*k->symbol));
+	k->symbol[at] = (struct packed_symbol){ .start = start, .unknown = 1 };
+	k->nr++;
+}
+
+/* Symbols of the kernel itself and of modules stay: their text is not generated. */
+void kernel_text_changed(struct kernel *k, uint64_t start, uint64_t size,
+			 uint64_t when_ns)
+{
+	const size_t at = SEARCH(i, k->nr, k->symbol[i].start >= start);
+
 	k->changed = true;
+	if (!size || !k->nr || when_ns < k->begun_ns ||
+	    (start >= k->first && start < k->end))
+		return;
+	for (size_t i = at; i < k->nr && k->symbol[i].start - start < size; i++) {
+		if (is_generated_symbol(k, i))
+			k->symbol[i].unknown = 1;
+	}
+	mark_new_text(k, at, start);
 }
 
 int kernel_vdso(const void **bytes, size_t *size)

@@ -59,7 +59,10 @@ uint64_t kernel_address_of(const struct kernel *k, const char *name);
  * Notes that a look-up found nothing, which may be due to a module that was loaded
  * later. Returns whether kernel_read_noted() will read kallsyms again: the first time
  * at once, then at most once in ten seconds, by now_ns; after kernel_text_changed() at
- * most once a second. Reading makes all symbols that were found before invalid.
+ * most once a second. All readings after the first take at most 1/1000 of a CPU in the
+ * long run, and 200 ms at once: where BPF programs come and go all the time, samples in
+ * new ones have no name for up to a minute or two. Reading makes all symbols that were
+ * found before invalid.
  */
 bool kernel_note_miss(struct kernel *k, uint64_t now_ns);
 void kernel_read_noted(struct kernel *k);
@@ -77,8 +80,14 @@ bool kernel_capture(struct kernel *k, const struct known_image *image, uint64_t 
 /* Makes kernel_capture() find all symbols again, for another database. */
 void kernel_capture_again(struct kernel *k);
 
-/* Notes that kernel text changed (PERF_RECORD_KSYMBOL): see kernel_note_miss(). */
-void kernel_text_changed(struct kernel *k);
+/*
+ * Notes that kernel text was generated at an address (PERF_RECORD_KSYMBOL), or freed
+ * there if size is 0: see kernel_note_miss(). Until all is read again, look-ups find
+ * nothing there, and nothing in generated text that it has replaced, unless all was
+ * read after that (when_ns, monotonic).
+ */
+void kernel_text_changed(struct kernel *k, uint64_t start, uint64_t size,
+			 uint64_t when_ns);
 
 /*
  * Gets the vDSO of this kernel, a complete ELF file. Returns 0, or -ENOENT if there is

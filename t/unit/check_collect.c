@@ -338,6 +338,76 @@ START_TEST(hidden_kernel_addresses_give_no_symbols)
 }
 END_TEST
 
+static bool is_named(const struct kernel *k, uint64_t pc, const char *name)
+{
+	struct kernel_symbol s;
+
+	return kernel_find(k, pc, &s) && !strcmp(s.name, name);
+}
+
+START_TEST(new_text_has_no_name_of_earlier_text)
+{
+	static const struct image_source none;
+	struct images *im = images_new(NULL);
+	struct kernel *k = kernel_new(im, &none);
+	struct kernel_symbol s;
+	char text[] = "ffffffff81000000 T _text\nffffffff81001000 t do_work\n"
+		      "ffffffff82000000 T _etext\n"
+		      "ffffffffc0001000 t bpf_prog_1_a\t[bpf]\n"
+		      "ffffffffc0001100 t bpf_prog_2_b\t[bpf]\n"
+		      "ffffffffc0001200 t bpf_prog_3_c\t[bpf]\n"
+		      "ffffffffc0001300 t bpf_prog_4_d\t[bpf]\n";
+
+	ck_assert_int_eq(kernel_parse(k, text), 0);
+	kernel_text_changed(k, 0xffffffffc0001000, 0, 1); /* that it ended */
+	ck_assert(is_named(k, 0xffffffffc0001000, "bpf_prog_1_a"));
+	kernel_text_changed(k, 0xffffffffc0001100, 0x101, 1);
+	ck_assert(is_named(k, 0xffffffffc0001000, "bpf_prog_1_a"));
+	ck_assert(!kernel_find(k, 0xffffffffc0001110, &s));
+	ck_assert(!kernel_find(k, 0xffffffffc0001210, &s));
+	ck_assert(is_named(k, 0xffffffffc0001310, "bpf_prog_4_d"));
+	/* behind a symbol: kallsyms does not say where that ends */
+	ck_assert(is_named(k, 0xffffffffc0001390, "bpf_prog_4_d"));
+	kernel_text_changed(k, 0xffffffffc0001380, 0x40, 1);
+	ck_assert(is_named(k, 0xffffffffc0001310, "bpf_prog_4_d"));
+	ck_assert(!kernel_find(k, 0xffffffffc0001390, &s));
+	kernel_text_changed(k, 0xffffffff81001000, 0x100, 1);
+	ck_assert(is_named(k, 0xffffffff81001010, "do_work"));
+	ck_assert_uint_eq(kernel_address_of(k, "do_work"), 0xffffffff81001000);
+	kernel_close(k);
+	images_free(im);
+}
+END_TEST
+
+/* Ten minutes in which each sample is in text that is not known: 200 and 600 ms. */
+START_TEST(readings_of_kallsyms_take_little_time)
+{
+	const uint64_t begun_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const uint64_t now_ns = time_mono_ns();
+	struct images *im = images_new(NULL);
+	uint64_t ns, last_ns = 0;
+	struct kernel *k;
+	int nr = 0;
+
+	ck_assert_int_eq(kernel_open(im, &k), 0);
+	for (uint64_t s = 0; s < 600; s += 10) {
+		const uint64_t before_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		kernel_text_changed(k, 0, 0, now_ns);
+		if (!kernel_note_miss(k, now_ns + s * NSEC_PER_SEC))
+			continue;
+		kernel_read_noted(k);
+		last_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+		nr++;
+	}
+	ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns;
+	printf("# %d readings, %.3f s\n", nr, (double)ns / NSEC_PER_SEC);
+	ck_assert_uint_lt(ns, 800 * NSEC_PER_MSEC + 3 * last_ns);
+	kernel_close(k);
+	images_free(im);
+}
+END_TEST
+
 /* One that never had a name, one that runs, and one that is no regular file. */
 START_TEST(a_file_is_found_by_its_mapping)
 {
@@ -689,6 +759,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, kernel_symbols_of_aarch64_are_read);
 	tcase_add_test(tc, an_address_is_known_before_all_symbols_are_read);
 	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);
+	tcase_add_test(tc, new_text_has_no_name_of_earlier_text);
+	tcase_add_test(tc, readings_of_kallsyms_take_little_time);
 	tcase_add_test(tc, a_refused_ring_is_explained_by_the_limit_that_it_reached);
 	tcase_add_test(tc, a_file_is_found_by_its_mapping);
 	tcase_add_test(tc, a_programs_identity_is_read);
