@@ -42,7 +42,9 @@
 /* the least time between two looks at whether an event has stopped */
 #define LOOK_INTERVAL_NS (100 * NSEC_PER_MSEC)
 #define STOPPED_NS       (500 * NSEC_PER_MSEC)
-#define LEAST_RATE       0.875 /* of enabled time, by our clock */
+/* between two looks for users of root's new processes; most have ended by then */
+#define OWNERS_INTERVAL_NS NSEC_PER_SEC
+#define LEAST_RATE         0.875 /* of enabled time, by our clock */
 
 /* A look at an event. A look is slow if the event's CPU does not answer at once. */
 struct look {
@@ -77,6 +79,7 @@ struct sideband {
 	uint64_t
 		scanned_ns; /* when /proc was last scanned because of a gap; 0: never */
 	uint64_t read_ns;   /* when all rings were last read */
+	uint64_t owners_ns; /* when new processes were last asked for their user */
 	uint64_t gap_ns; /* the time of the read before that, where a gap would begin */
 };
 
@@ -708,7 +711,10 @@ bool sideband_read(struct sideband *sb)
 	images_next_reading(sb->cfg.images);
 	for (queue_sources(sb); sb->nr_queued; dequeue(sb))
 		apply(sb, sb->queue[0]->record, sb->queue[0]->time);
-	procmap_ask_owners(sb->cfg.procmap);
+	if (sb->read_ns >= sb->owners_ns + OWNERS_INTERVAL_NS) {
+		sb->owners_ns = sb->read_ns;
+		procmap_ask_owners(sb->cfg.procmap);
+	}
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		struct source *s = &sb->source[cpu];
 

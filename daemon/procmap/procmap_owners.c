@@ -3,8 +3,8 @@
  * procmap_owners.c - whose account a process is in
  *
  * A system call for each process of a build would be a twentieth of the daemon's time.
- * So root's processes are asked for their user after each reading of events, when most
- * of them have ended.
+ * So root's processes are asked for their user after a reading of events, at most once
+ * a second, when most of them have ended.
  */
 #include "config.h"
 
