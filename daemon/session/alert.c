@@ -20,6 +20,16 @@ void alert_begin(struct alert *a, uint64_t now_ns)
 	wait_for(a, now_ns, ALERT_MS);
 }
 
+void alert_note_news(struct alert *a, uint64_t now_ns, bool has_notices)
+{
+	const int ms = has_notices ? ALERT_NEWS_MS : ALERT_MS;
+	const int left_ms = alert_wait_ms(a, now_ns);
+
+	a->until_ns = now_ns + ALERT_NS;
+	if (left_ms < 0 || left_ms > ms)
+		wait_for(a, now_ns, ms);
+}
+
 void alert_note_reading(struct alert *a, uint64_t now_ns, bool has_notices)
 {
 	if (alert_is_due(a, now_ns))

@@ -9,7 +9,8 @@
  * notices the first wait is ALERT_MS, and each further wait is twice as long, up to
  * ALERT_MAX_MS. These later readings are needed only for new libraries of programs that
  * are already known. A library that is mapped t ms after the notice is found at most
- * 2 t + ALERT_MS ms after the notice.
+ * 2 t + ALERT_MS ms after the notice. After a reading that found something new,
+ * the next one comes within ALERT_NEWS_MS.
  */
 #ifndef CPI_DAEMON_ALERT_H
 #define CPI_DAEMON_ALERT_H
@@ -19,6 +20,7 @@
 
 #define ALERT_NS     2000000000ull
 #define ALERT_MS     10
+#define ALERT_NEWS_MS 40
 #define ALERT_MAX_MS 320
 
 /* Starts as zeros: no alert. */
@@ -27,8 +29,11 @@ struct alert {
 	int wait_ms; /* from the last reading to the next one */
 };
 
-/* Something new was found, or a notice came. */
+/* A notice came. */
 void alert_begin(struct alert *a, uint64_t now_ns);
+
+/* A reading of mapping events has found something new. has_notices: as below. */
+void alert_note_news(struct alert *a, uint64_t now_ns, bool has_notices);
 
 /* Mapping events were read. has_notices: notices tell of new programs. */
 void alert_note_reading(struct alert *a, uint64_t now_ns, bool has_notices);

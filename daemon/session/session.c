@@ -99,7 +99,7 @@ void session_read_mappings(struct session *s)
 	session_count_mappings(s, begun_ns);
 	alert_note_reading(&s->alert, session_now(s), s->newprogram);
 	if (sideband_had_news(s->sideband))
-		alert_begin(&s->alert, session_now(s));
+		alert_note_news(&s->alert, session_now(s), s->newprogram);
 	if (s->announce)
 		announce_run(s->announce, gap);
 	if (!gap)

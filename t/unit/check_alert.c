@@ -69,6 +69,30 @@ START_TEST(readings_for_other_reasons_delay_nothing)
 }
 END_TEST
 
+START_TEST(news_hasten_the_next_reading_and_never_delay_it)
+{
+	struct alert a = { 0 };
+	uint64_t now = NSEC_PER_SEC;
+
+	alert_note_news(&a, now, true);
+	ck_assert_int_eq(alert_wait_ms(&a, now), ALERT_NEWS_MS);
+	alert_note_news(&a, now + NSEC_PER_MSEC, true);
+	ck_assert_int_eq(alert_wait_ms(&a, now + NSEC_PER_MSEC), ALERT_NEWS_MS - 1);
+	alert_begin(&a, now);
+	alert_note_news(&a, now, true);
+	ck_assert_int_eq(alert_wait_ms(&a, now), ALERT_MS);
+	while (a.wait_ms < ALERT_MAX_MS) {
+		now += (uint64_t)alert_wait_ms(&a, now) * NSEC_PER_MSEC;
+		alert_note_reading(&a, now, true);
+	}
+	alert_note_news(&a, now, true);
+	ck_assert_int_eq(alert_wait_ms(&a, now), ALERT_NEWS_MS);
+	alert_note_news(&a, now, false);
+	ck_assert_int_eq(alert_wait_ms(&a, now), ALERT_MS);
+	ck_assert_int_eq(alert_wait_ms(&a, now + ALERT_NS), -1);
+}
+END_TEST
+
 START_TEST(nothing_is_due_without_an_alert)
 {
 	struct alert a = { 0 };
@@ -89,6 +113,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, without_notices_each_reading_waits_as_long);
 	tcase_add_test(tc, with_notices_the_waits_get_longer);
 	tcase_add_test(tc, readings_for_other_reasons_delay_nothing);
+	tcase_add_test(tc, news_hasten_the_next_reading_and_never_delay_it);
 	tcase_add_test(tc, nothing_is_due_without_an_alert);
 	suite_add_tcase(s, tc);
 	return s;
