@@ -87,6 +87,9 @@ const volatile uint32_t nr_excluded;
 const volatile bool with_origins; /* of windows */
 const volatile uint32_t nr_forms = CPI_FORM_WAYS;
 
+uint64_t stranger_told_ns;  /* when the daemon was last woken for a new process */
+uint64_t stranger_quiet_ns; /* the daemon sets it */
+
 static __always_inline const struct cpi_uop *cell_at(uint32_t ip)
 {
 	const union cpi_code_cell *cell = bpf_map_lookup_elem(&cpi_cells, &ip);
@@ -194,11 +197,17 @@ static __always_inline void *find_element(void *map, uint32_t number)
 	return bpf_map_lookup_elem(map, &number);
 }
 
-/* Wakes the daemon for a process that is not in the table, because it may exit soon. */
+/*
+ * Wakes the daemon for a process that is not in the table, because it may exit soon;
+ * but not again within stranger_quiet_ns.
+ */
 static __always_inline uint64_t wake_for(const struct cpi_window_record *r)
 {
-	return r->process == CPI_WINDOW_PROCESSES ? BPF_RB_FORCE_WAKEUP
-						  : BPF_RB_NO_WAKEUP;
+	if (r->process != CPI_WINDOW_PROCESSES ||
+	    r->window.time - stranger_told_ns < stranger_quiet_ns)
+		return BPF_RB_NO_WAKEUP;
+	stranger_told_ns = r->window.time;
+	return BPF_RB_FORCE_WAKEUP;
 }
 
 static long step(uint32_t round, const struct cpi_window_following *f);

@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/hmap.h"
 #include "base/log.h"
+#include "base/times.h"
 #include "daemon/collect/bpf_grace.h"
 #include "daemon/collect/bpf_log.h"
 #include "daemon/collect/counters.h"
@@ -321,6 +322,19 @@ static int opened(void *ctx, int cpu, int event, int fd)
 	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
 }
 
+/*
+ * A process that was sampled is sampled again after a period of its CPU time on
+ * average. So it gains little from being entered sooner than that after its first
+ * sample, and the daemon is woken for new processes at most once in a period.
+ */
+static void set_quiet_time(const struct windowbpf *wb)
+{
+	const struct windowsource_config *cfg = &wb->source.cfg;
+	const double seconds = (double)*cfg->period / (double)cfg->event->per_second;
+
+	wb->skel->bss->stranger_quiet_ns = (uint64_t)(seconds * NSEC_PER_SEC);
+}
+
 static int bpf_start(struct windowsource *ws, const struct cpus *cpus)
 {
 	const struct counters_config cfg = { .events = ws->cfg.event,
@@ -335,6 +349,7 @@ static int bpf_start(struct windowsource *ws, const struct cpus *cpus)
 
 	if (err)
 		return err;
+	set_quiet_time(wb);
 	if (ws->cfg.late)
 		return windowlate_start(ws->cfg.late,
 					bpf_program__fd(wb->skel->progs.cpi_window),
@@ -349,6 +364,7 @@ static void bpf_stop(struct windowsource *ws)
 
 static int bpf_restart(struct windowsource *ws)
 {
+	set_quiet_time(bpf_of(ws));
 	return counters_restart(bpf_of(ws)->counters);
 }
 

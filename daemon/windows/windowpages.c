@@ -44,6 +44,7 @@
 #include "analysis/windows/codepack.h"
 #include "base/err.h"
 #include "base/times.h"
+#include "daemon/os/time_quota.h"
 #include "daemon/windows/windowahead.h"
 #include "daemon/windows/windowleads.h"
 #include "daemon/windows/windowpool.h"
@@ -69,6 +70,9 @@
 #define PASS_NS \
 	(1800 * NSEC_PER_SEC) /* a line counts as used for this long, or twice */
 #define FORGET_NS (600 * NSEC_PER_SEC) /* between two times that all is forgotten */
+
+/* Of all scans: most forms are found in the first minutes. */
+static const struct time_quota_limit scan_limit = { 1, 300 * NSEC_PER_MSEC };
 
 /* Of an entry, beside what the program sees. */
 struct page {
@@ -136,6 +140,7 @@ struct windowpages {
 	uint32_t wanted[MAX_WANTED];
 	uint32_t nr_wanted;
 	int64_t scan_ns; /* that are left for scans */
+	struct time_quota scans;
 	struct question asked[TRANSLATE_CHILD_MAX_ASKED];
 	uint32_t nr_asked;
 	struct answer ready[MAX_READY];
@@ -483,7 +488,8 @@ int windowpages_take_room(struct windowpages *wp)
 {
 	int err = 0;
 
-	wp->scan_ns = SCAN_NS;
+	wp->scan_ns =
+		time_quota_has(&wp->scans, &scan_limit, time_mono_ns()) ? SCAN_NS : 0;
 	age_passed(wp);
 	if (is_short_of_room(wp)) {
 		if (!slim(wp))
@@ -716,6 +722,14 @@ bool windowpages_miss(struct windowpages *wp, uint32_t entry, uint32_t offset)
 static size_t read_code(const struct windowpages *wp, uint32_t entry, void *to,
 			uint32_t *order);
 
+static void spend_on_scan(struct windowpages *wp, uint64_t begun_ns)
+{
+	const uint64_t ns = time_mono_ns() - begun_ns;
+
+	wp->scan_ns -= (int64_t)ns;
+	time_quota_spend(&wp->scans, ns);
+}
+
 /*
  * The forms of the code of a unit that were not looked at yet: windows that lack one
  * will lack others. What cannot be read now, because somebody is busy, may be later.
@@ -733,7 +747,7 @@ static void scan_unit(struct windowpages *wp, struct unit *u, uint32_t uid)
 		const size_t end = got < CPI_CODE_PAGE ? got : CPI_CODE_PAGE;
 		const size_t at = windowforms_scan(wp->cfg.forms, uid, code, 0, end);
 
-		wp->scan_ns -= (int64_t)(time_mono_ns() - begun_ns);
+		spend_on_scan(wp, begun_ns);
 		if (!got && ++u->nr_unread < MAX_UNREAD)
 			return;
 		u->scanned = got ? u->scanned + at : size;
@@ -753,7 +767,7 @@ static bool scan_page(struct windowpages *wp, uint32_t entry, uint32_t offset,
 	const size_t end = got < CPI_CODE_PAGE ? got : CPI_CODE_PAGE;
 	const size_t at = windowforms_scan(wp->cfg.forms, uid, code, offset, end);
 
-	wp->scan_ns -= (int64_t)(time_mono_ns() - begun_ns);
+	spend_on_scan(wp, begun_ns);
 	return !got || at >= end;
 }
 
