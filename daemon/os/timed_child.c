@@ -64,7 +64,7 @@ struct timed_child {
 	uint64_t process_waited_ns[NR_SHARES], user_waited_ns[NR_SHARES]; /* when */
 	uint64_t user_cpu_ns[NR_SHARES]; /* since the last accounting */
 	uint64_t cpu_ns, nr_asked, nr_timeouts, nr_refused;
-	unsigned int patience_ms; /* of questions that say 0 */
+	unsigned int patience_ms;        /* of questions that say 0 */
 	char message[TIMED_CHILD_CHUNK]; /* of an answer */
 };
 

@@ -18,10 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ALERT_NS     2000000000ull
-#define ALERT_MS     10
+#define ALERT_NS      2000000000ull
+#define ALERT_MS      10
 #define ALERT_NEWS_MS 40
-#define ALERT_MAX_MS 320
+#define ALERT_MAX_MS  320
 
 /* Starts as zeros: no alert. */
 struct alert {
