@@ -25,8 +25,9 @@ enum cpi_control_op {
 	CPI_CONTROL_EPOCH = 3, /* text: label of the epoch that begins, may be "" */
 	CPI_CONTROL_RATE = 4,  /* text: samples per second and CPU, or "budget" */
 	CPI_CONTROL_QUIT = 5,
-	CPI_CONTROL_REGISTER = 6, /* also for the process's user; see below */
-	CPI_CONTROL_MARK = 7,     /* text: what happens now; not "" */
+	CPI_CONTROL_REGISTER = 6,  /* also for the process's user; see below */
+	CPI_CONTROL_MARK = 7,      /* text: what happens now; not "" */
+	CPI_CONTROL_CONTAINER = 8, /* see below */
 };
 
 struct cpi_control_request {
@@ -49,6 +50,19 @@ struct cpi_control_register {
 	char path[CPI_CONTROL_PATH]; /* in the process's own root */
 };
 
+/*
+ * CPI_CONTROL_CONTAINER: a container runtime has a container of this id and name. The
+ * next flush stores it.
+ */
+#define CPI_CONTROL_CONTAINER_ID   65  /* 64 hexadecimal digits, with the NUL */
+#define CPI_CONTROL_CONTAINER_NAME 448 /* longest name, with its NUL */
+struct cpi_control_container {
+	struct cpi_control_request head; /* no text */
+	char id[CPI_CONTROL_CONTAINER_ID];
+	char name[CPI_CONTROL_CONTAINER_NAME];
+	char reserved[3];
+};
+
 /* Followed by size bytes of text: lines "name value", the value may hold spaces. */
 struct cpi_control_reply {
 	uint32_t magic;
@@ -60,6 +74,7 @@ struct cpi_control_reply {
 
 _Static_assert(sizeof(struct cpi_control_request) == 72, "wire format");
 _Static_assert(sizeof(struct cpi_control_register) == 1128, "wire format");
+_Static_assert(sizeof(struct cpi_control_container) == 588, "wire format");
 _Static_assert(sizeof(struct cpi_control_reply) == 16, "wire format");
 
 #endif

@@ -218,17 +218,17 @@ of()
 {
 	cpi prof --db contexts.db --format=csv "$@" 2>err | sed 1d
 }
-is "$(of --by container --comm node | cut -d, -f1,5-)" "100,0123456789ab,docker,,
-7,[no container],,," "--by container --comm lists the containers of a command"
+is "$(of --by container --comm node | cut -d, -f1,5-)" "100,0123456789ab,docker,,,
+7,[no container],,,," "--by container --comm lists the containers of a command"
 is "$(of --by comm --container '0123*' | cut -d, -f1,5)" "100,node
 21,sh" "--by comm --container lists the commands of a container"
 is "$(of --by comm --container ${box##*/} | cut -d, -f1,5)" "100,node
 21,sh" "--container takes a whole id"
-is "$(of --by comm,container | cut -d, -f1,5-)" "100,node,0123456789ab,docker,,
-21,sh,0123456789ab,docker,,
-7,node,[no container],,,
-5,kthreadd,[no container],,,
-3,[unknown command],[no container],,," "--by comm,container lists each combination"
+is "$(of --by comm,container | cut -d, -f1,5-)" "100,node,0123456789ab,docker,,,
+21,sh,0123456789ab,docker,,,
+7,node,[no container],,,,
+5,kthreadd,[no container],,,,
+3,[unknown command],[no container],,,," "--by comm,container lists each combination"
 is "$(of --by container,comm)" "$(of --by comm,container)" \
 	"the order of kinds in --by does not matter"
 is "$(of --by comm,unit,cgroup --unit ssh.service | cut -d, -f1,5-)" \

@@ -100,8 +100,8 @@ is "$(whose by --by cgroup | cut -d, -f3,9,10,16)" "400,100,300,/system.slice/ss
 is "$(whose by no --by unit | cut -d, -f3,5,16)" "400,3,ssh.service
 99,3,[no unit]
 50,3,${box##*/}" "rows by unit include an epoch without contexts"
-is "$(whose by --by container | cut -d, -f3,16-)" "434,[no container],,,
-50,0123456789ab,containerd,11111111-2222-3333-4444-555555555555,burstable" \
+is "$(whose by --by container | cut -d, -f3,16-)" "434,[no container],,,,
+50,0123456789ab,containerd,11111111-2222-3333-4444-555555555555,burstable," \
 	"rows by container name the runtime, the pod and its class"
 is "$(whose by --by label | cut -d, -f3,16)" "477,[no label]
 7,x" "rows by label add up the samples of each label"

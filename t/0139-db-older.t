@@ -53,7 +53,7 @@ is "$(sqlite3 older/t.db 'PRAGMA user_version')" 3 \
 	'reading commands do not migrate the older database'
 
 try 'a writing command migrates the database' cpi epoch label 1 first --db newer/t.db
-is "$(sqlite3 newer/t.db 'PRAGMA user_version')" 8 'the migrated database has the newer version'
+is "$(sqlite3 newer/t.db 'PRAGMA user_version')" 9 'the migrated database has the newer version'
 try 'cpi cat --check finds no damage in the migrated database' cpi cat --check --db newer/t.db
 is "$(sqlite3 newer/t.db 'SELECT kind, sum(received), sum(stored),
 	(SELECT sum(n) FROM loss l WHERE l.kind = t.kind) FROM tally t GROUP BY kind')" \
@@ -71,7 +71,7 @@ done <commands
 # Version 4 is what the newer one was before its flushes could be merged.
 mkdir between
 sqlite3 newer/t.db ".backup between/t.db"
-sqlite3 between/t.db 'DROP TABLE access_set; DROP TABLE mark; ALTER TABLE flush DROP COLUMN merged;
+sqlite3 between/t.db 'DROP TABLE container; DROP TABLE access_set; DROP TABLE mark; ALTER TABLE flush DROP COLUMN merged;
 	PRAGMA user_version = 4'
 try 'cpi cat --intervals prints the same for version 4' sh -c \
 	'cpi cat --intervals --epoch all --format=csv --db between/t.db | cmp - newer/14.out &&
@@ -79,12 +79,12 @@ try 'cpi cat --intervals prints the same for version 4' sh -c \
 
 # Version 5 has no marks.
 sqlite3 newer/t.db ".backup five.db"
-sqlite3 five.db 'DROP TABLE access_set; DROP TABLE mark; PRAGMA user_version = 5'
+sqlite3 five.db 'DROP TABLE container; DROP TABLE access_set; DROP TABLE mark; PRAGMA user_version = 5'
 is "$(cpi mark --list --format=csv --db five.db)" at,host,text 'version 5 has no marks'
 
 # Version 7 had the table capture without row ids.
 sqlite3 newer/t.db ".backup seven.db"
-sqlite3 seven.db 'DROP TABLE capture;
+sqlite3 seven.db 'DROP TABLE container; DROP TABLE capture;
 	CREATE TABLE capture (image INTEGER NOT NULL REFERENCES image (id),
 	part INTEGER NOT NULL, covers BLOB NOT NULL, data BLOB NOT NULL,
 	PRIMARY KEY (image, part)) STRICT, WITHOUT ROWID; PRAGMA user_version = 7'

@@ -15,10 +15,11 @@
 #include "daemon/control/control.h"
 #include "daemon/os/listener.h"
 
-/* A client's message; only CPI_CONTROL_REGISTER has more than the head. */
+/* A client's message; most have only the head. */
 union request {
 	struct cpi_control_request head;
 	struct cpi_control_register registration;
+	struct cpi_control_container container;
 };
 
 /* One request on its way to the main thread and back. The thread makes and frees it. */

@@ -105,6 +105,29 @@ static int do_register(const struct job *job, struct session *s, struct buf *tex
 	return session_register(s, &asked, text);
 }
 
+static bool container_is_valid(const char *id, const char *name)
+{
+	return strlen(id) == STORE_CONTAINER_ID - 1 &&
+	       !id[strspn(id, "0123456789abcdef")] && *name && text_is_clean(name);
+}
+
+static int do_container(const struct job *job, struct session *s, struct buf *text)
+{
+	const struct cpi_control_container *c = &job->request.container;
+	int err;
+
+	if (!container_is_valid(c->id, c->name)) {
+		buf_puts(text,
+			 "a container has an id of 64 hexadecimal digits, and a name "
+			 "without control characters\n");
+		return -EINVAL;
+	}
+	err = session_container(s, c->id, c->name);
+	if (err)
+		buf_printf(text, "cannot take the name: %s\n", err_str(err));
+	return err;
+}
+
 /* Those that only root and the daemon's user may ask for. */
 typedef int (*operation_fn)(struct session *s, const char *arg, struct buf *text);
 
@@ -115,22 +138,31 @@ static const operation_fn operations[] = {
 };
 _Static_assert(STORE_MARK_TEXT == CPI_CONTROL_TEXT,
 	       "what a request holds can be stored");
+_Static_assert(STORE_CONTAINER_ID == CPI_CONTROL_CONTAINER_ID &&
+		       STORE_CONTAINER_NAME == CPI_CONTROL_CONTAINER_NAME,
+	       "what a request holds can be stored");
 
 static operation_fn find_operation(unsigned int op)
 {
 	return op < sizeof(operations) / sizeof(operations[0]) ? operations[op] : NULL;
 }
 
+static size_t request_size(unsigned int op)
+{
+	const union request *r = NULL;
+
+	if (op == CPI_CONTROL_REGISTER)
+		return sizeof(r->registration);
+	return op == CPI_CONTROL_CONTAINER ? sizeof(r->container) : sizeof(r->head);
+}
+
 bool request_is_valid(const union request *r, ssize_t n)
 {
-	ssize_t size = r->head.op == CPI_CONTROL_REGISTER
-			       ? (ssize_t)sizeof(r->registration)
-			       : (ssize_t)sizeof(r->head);
-
 	if (n < (ssize_t)offsetof(struct cpi_control_request, op) ||
 	    r->head.magic != CPI_CONTROL_MAGIC)
 		return false;
-	return r->head.version != CPI_CONTROL_VERSION || n == size;
+	return r->head.version != CPI_CONTROL_VERSION ||
+	       n == (ssize_t)request_size(r->head.op);
 }
 
 static bool has_end(const char *text, size_t size)
@@ -154,7 +186,8 @@ int request_check(const union request *r, bool privileged, struct buf *text)
 		buf_puts(text, "the path is too long\n");
 		return -ENAMETOOLONG;
 	}
-	if (head->op != CPI_CONTROL_STATUS && !find_operation(head->op)) {
+	if (head->op != CPI_CONTROL_STATUS && head->op != CPI_CONTROL_CONTAINER &&
+	    !find_operation(head->op)) {
 		buf_printf(text, "this cpid knows no operation %u\n", head->op);
 		return -EOPNOTSUPP;
 	}
@@ -163,7 +196,10 @@ int request_check(const union request *r, bool privileged, struct buf *text)
 			 "only root and the user that cpid runs as may do that\n");
 		return -EPERM;
 	}
-	if (!has_end(head->text, sizeof(head->text))) {
+	if (head->op == CPI_CONTROL_CONTAINER
+		    ? !has_end(r->container.id, sizeof(r->container.id)) ||
+			      !has_end(r->container.name, sizeof(r->container.name))
+		    : !has_end(head->text, sizeof(head->text))) {
 		buf_puts(text, "the argument is too long\n");
 		return -ENAMETOOLONG;
 	}
@@ -177,6 +213,8 @@ void request_perform(struct job *job, struct session *s)
 
 	if (operation)
 		job->status = operation(s, job->request.head.text, &job->text);
+	else if (job->request.head.op == CPI_CONTROL_CONTAINER)
+		job->status = do_container(job, s, &job->text);
 	else
 		job->status = do_register(job, s, &job->text);
 	job->cost_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns;

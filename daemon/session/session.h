@@ -167,6 +167,12 @@ int session_new_epoch(struct session *s, const char *label);
 int session_mark(struct session *s, const char *text, uint64_t *at_ns);
 
 /*
+ * Takes the name of a container, valid for store_containers(); the next flush stores
+ * it. Returns 0, or as outbox_add_container().
+ */
+int session_container(struct session *s, const char *id, const char *name);
+
+/*
  * Sweeps, and then takes hz samples per second and CPU, as a new stream. The rate is
  * then fixed; hz 0 lets the budget change it again. Returns 0, -EINVAL or another
  * -errno.

@@ -351,3 +351,8 @@ int session_mark(struct session *s, const char *text, uint64_t *at_ns)
 		return -EIO;
 	return err ? -EINPROGRESS : 0;
 }
+
+int session_container(struct session *s, const char *id, const char *name)
+{
+	return outbox_add_container(s->outbox, wallclock_now(&s->wall), id, name);
+}

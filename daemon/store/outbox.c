@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outbox.c - a queue of flushes, epochs and marks
+ * outbox.c - a queue of flushes, epochs and marks, and names of containers
  *
  * Items leave in the order in which they came, with one exception: a flush that the
- * open epoch can never take is moved after the beginning of the next epoch.
+ * open epoch can never take is moved after the beginning of the next epoch. Names of
+ * containers are stored before the items, all in one transaction.
  */
 #include "config.h"
 
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "daemon/store/outbox_private.h"
 
@@ -24,6 +26,8 @@ struct outbox {
 	uint64_t seq; /* number of the last flush */
 	int nr_marks;
 	uint64_t nr_dropped_marks;
+	struct store_container *container;
+	size_t nr_containers;
 };
 
 struct outbox *outbox_new(void)
@@ -70,6 +74,8 @@ void outbox_free(struct outbox *o)
 {
 	while (o && o->first)
 		remove_first(o);
+	if (o)
+		free(o->container);
 	free(o);
 }
 
@@ -115,6 +121,22 @@ int outbox_add_mark(struct outbox *o, uint64_t at_ns, const char *text)
 uint64_t outbox_dropped_marks(const struct outbox *o)
 {
 	return o->nr_dropped_marks;
+}
+
+int outbox_add_container(struct outbox *o, uint64_t at_ns, const char *id,
+			 const char *name)
+{
+	struct store_container *c;
+
+	if (o->nr_containers >= OUTBOX_MAX_CONTAINERS)
+		return -ENOBUFS;
+	if (GROW(o->container, o->nr_containers))
+		return -ENOMEM;
+	c = &o->container[o->nr_containers++];
+	c->at_ns = at_ns;
+	snprintf(c->id, sizeof(c->id), "%s", id);
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	return 0;
 }
 
 int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
@@ -185,10 +207,31 @@ static bool move_to_next_epoch(struct outbox *o)
 	return true;
 }
 
+/* Names that a damaged table refuses are dropped, too. */
+static int store_names(struct outbox *o, struct store *s)
+{
+	int err = o->nr_containers ? store_containers(s, o->container, o->nr_containers)
+				   : 0;
+
+	if (err && !err_is_lasting(err))
+		return err;
+	if (err)
+		log_err("outbox: %zu names of containers cannot be stored: %s",
+			o->nr_containers, err_str(err));
+	free(o->container);
+	o->container = NULL;
+	o->nr_containers = 0;
+	return 0;
+}
+
 int outbox_store(struct outbox *o, struct store *s)
 {
+	int err = store_names(o, s);
+
+	if (err)
+		return err;
 	while (o->first) {
-		int err = store_item(o->first, s);
+		err = store_item(o->first, s);
 
 		assert(err != -EINVAL); /* -EINVAL: our own counts are inconsistent */
 		if (err_is_lasting(err) && (drop_mark(o, err) || move_to_next_epoch(o)))
@@ -202,7 +245,7 @@ int outbox_store(struct outbox *o, struct store *s)
 
 size_t outbox_memory(const struct outbox *o)
 {
-	size_t bytes = 0;
+	size_t bytes = o->nr_containers * sizeof(*o->container);
 
 	for (struct item *i = o->first; i; i = i->next) {
 		const struct flush_item *f = flush_of(i);

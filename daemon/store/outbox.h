@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outbox.h - flushes, epochs and marks that wait to be stored
+ * outbox.h - flushes, epochs, marks and names of containers that wait to be stored
  *
  * If the disk is full or the database locked, nothing is lost: flushes, beginnings of
- * epochs, and marks wait here in a queue. Each flush keeps its number. So if a commit
- * succeeded although it returned an error, the flush is not counted twice.
+ * epochs, marks and names wait here in a queue. Each flush keeps its number. So if a
+ * commit succeeded although it returned an error, the flush is not counted twice.
  */
 #ifndef CPI_DAEMON_OUTBOX_H
 #define CPI_DAEMON_OUTBOX_H
@@ -38,6 +38,14 @@ int outbox_add_mark(struct outbox *o, uint64_t at_ns, const char *text);
 
 /* Returns the number of marks that were dropped because they could never be stored. */
 uint64_t outbox_dropped_marks(const struct outbox *o);
+
+/*
+ * Adds the name of a container, for store_containers(). Returns 0, -ENOMEM, or -ENOBUFS
+ * if OUTBOX_MAX_CONTAINERS wait. Names that can never be stored are dropped and logged.
+ */
+#define OUTBOX_MAX_CONTAINERS 2048
+int outbox_add_container(struct outbox *o, uint64_t at_ns, const char *id,
+			 const char *name);
 
 /* The call stacks of a flush. */
 struct outbox_stacks {

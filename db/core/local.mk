@@ -13,18 +13,18 @@ db_libdb_a_SOURCES += \
 	db/core/window_set.c
 nodist_db_libdb_a_SOURCES = db/core/schema_sql.h
 EXTRA_DIST += db/core/schema.sql db/core/schema_2.sql db/core/schema_3.sql db/core/schema_4.sql db/core/schema_5.sql \
-	db/core/schema_6.sql db/core/schema_7.sql db/core/schema_8.sql db/core/schema_read_3.sql \
-	db/core/schema_read_4.sql db/core/schema_read_5.sql db/core/schema_read_6.sql
+	db/core/schema_6.sql db/core/schema_7.sql db/core/schema_8.sql db/core/schema_9.sql db/core/schema_read_3.sql \
+	db/core/schema_read_4.sql db/core/schema_read_5.sql db/core/schema_read_6.sql db/core/schema_read_8.sql
 BUILT_SOURCES += db/core/schema_sql.h
 CLEANFILES += db/core/schema_sql.h
 
 # Each version's step as a C string; the leading comments stay in the files.
 db/core/schema_sql.h: db/core/schema.sql db/core/schema_2.sql db/core/schema_3.sql db/core/schema_4.sql db/core/schema_5.sql \
-	db/core/schema_6.sql db/core/schema_7.sql db/core/schema_8.sql db/core/schema_read_3.sql \
-	db/core/schema_read_4.sql db/core/schema_read_5.sql db/core/schema_read_6.sql
+	db/core/schema_6.sql db/core/schema_7.sql db/core/schema_8.sql db/core/schema_9.sql db/core/schema_read_3.sql \
+	db/core/schema_read_4.sql db/core/schema_read_5.sql db/core/schema_read_6.sql db/core/schema_read_8.sql
 	$(AM_V_GEN)$(MKDIR_P) db/core && \
-	for step in schema schema_2 schema_3 schema_4 schema_5 schema_6 schema_7 schema_8 \
-			schema_read_3 schema_read_4 schema_read_5 schema_read_6; do \
+	for step in schema schema_2 schema_3 schema_4 schema_5 schema_6 schema_7 schema_8 schema_9 \
+			schema_read_3 schema_read_4 schema_read_5 schema_read_6 schema_read_8; do \
 		echo "static const char $${step}_sql[] ="; \
 		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' \
 			$(srcdir)/db/core/$$step.sql; \

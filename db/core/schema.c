@@ -17,8 +17,8 @@
 #include "db/core/sql.h"
 
 static const char *const steps[] = {
-	schema_sql,   schema_2_sql, schema_3_sql, schema_4_sql,
-	schema_5_sql, schema_6_sql, schema_7_sql, schema_8_sql,
+	schema_sql,   schema_2_sql, schema_3_sql, schema_4_sql, schema_5_sql,
+	schema_6_sql, schema_7_sql, schema_8_sql, schema_9_sql,
 };
 
 const struct schema schema_current = {
@@ -34,7 +34,8 @@ int schema_read_older(sqlite3 *h, int version)
 	} step[] = { { 3, schema_read_3_sql },
 		     { 4, schema_read_4_sql },
 		     { 5, schema_read_5_sql },
-		     { 6, schema_read_6_sql } };
+		     { 6, schema_read_6_sql },
+		     { 8, schema_read_8_sql } };
 	int err = version < step[0].version ? -CPI_EFORMAT : 0;
 
 	for (size_t i = 0; !err && i < sizeof(step) / sizeof(step[0]); i++) {

@@ -8,9 +8,8 @@
  *
  *	copy_open()
  *	copy_choose() for each epoch, copy_gather(), copy_gather_captures()
- *	in write transactions: copy_gaps(), copy_marks(), copy_images(),
- *	copy_capture() until there is no more
- *	in one: copy_epochs()
+ *	in write transactions: copy_gaps(), copy_marks(), copy_containers(),
+ *copy_images(), copy_capture() until there is no more in one: copy_epochs()
  *	copy_forget(), and others may be chosen
  *	copy_close()
  *
@@ -56,12 +55,14 @@ int copy_forget(sqlite3 *h);
 
 /*
  * Copy what has to be there before the epochs: their images; the gaps and marks of
- * their machines from the first to the last epoch; and one part of the captures that
- * the target lacks. *more says whether there are further parts.
+ * their machines from the first to the last epoch; the names of containers that their
+ * contexts mention; and one part of the captures that the target lacks. *more says
+ * whether there are further parts.
  */
 int copy_images(sqlite3 *h);
 int copy_gaps(sqlite3 *h);
 int copy_marks(sqlite3 *h);
+int copy_containers(sqlite3 *h);
 int copy_capture(sqlite3 *h, bool *more);
 
 /*

@@ -22,6 +22,8 @@
 /* Rows of src.TABLE in one transaction, about: a lock is not to be held for long. */
 #define CHUNK_ROWS "2000"
 
+#define ID_DIGITS 64 /* of a container's id */
+
 /*
  * What rows name, in the order in which it can be made, and when the target's row
  * d is the source's s: as the UNIQUE constraints of the schema say.
@@ -323,6 +325,39 @@ int copy_marks(sqlite3 *h)
 		" WHERE id IN (SELECT src FROM temp.copy_platform))";
 
 	return sql_exec(h, sql);
+}
+
+/* Copies the names of the containers whose ids are in a context's name. */
+static int copy_named(sqlite3_stmt *st, void *ctx)
+{
+	static const char sql[] =
+		"INSERT INTO main.container (id, name, seen_ns)"
+		" SELECT id, name, seen_ns FROM src.container WHERE id = ?1"
+		" ON CONFLICT DO UPDATE SET name = excluded.name,"
+		" seen_ns = excluded.seen_ns WHERE excluded.seen_ns > seen_ns";
+	const char *at = sql_text(st, 0);
+	char id[ID_DIGITS + 1];
+	int err = 0;
+
+	while (!err && *at) {
+		const size_t len = strspn(at, "0123456789abcdef");
+
+		if (len == ID_DIGITS) {
+			memcpy(id, at, len);
+			id[len] = '\0';
+			err = sql_do(ctx, sql, "s", id);
+		}
+		at += len + (at[len] != '\0');
+	}
+	return err;
+}
+
+int copy_containers(sqlite3 *h)
+{
+	return sql_each(h, copy_named, h,
+			"SELECT name FROM src.context"
+			" WHERE id IN (SELECT src FROM temp.copy_context)",
+			"");
 }
 
 /* id, table, key, image, low, high of a chunk */

@@ -126,6 +126,8 @@ static int import_captures(struct import *im)
 	if (!err)
 		err = copy_marks(im->h);
 	if (!err)
+		err = copy_containers(im->h);
+	if (!err)
 		err = copy_images(im->h);
 	err = end_slice(im, err);
 	while (!err && more) {

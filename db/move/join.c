@@ -68,6 +68,8 @@ static int copy_chosen(sqlite3 *h)
 		err = copy_gaps(h);
 	if (!err)
 		err = copy_marks(h);
+	if (!err)
+		err = copy_containers(h);
 	while (!err && more)
 		err = copy_capture(h, &more);
 	return err;

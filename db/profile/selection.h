@@ -75,6 +75,7 @@ struct query_selection {
 	 */
 	bool (*takes_cgroup)(const struct query_selection *sel, const char *path);
 	const char *container, *unit; /* globs for takes_cgroup() */
+	struct db *db;                /* for takes_cgroup(): has names of containers */
 	/*
 	 * Bit mask (1 << kind): returns contexts with one of these kinds separately. If
 	 * no kind is restricted, also returns all samples together.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store.c - stores runs, epochs, flushes, gaps and marks
+ * store.c - stores runs, epochs, flushes, gaps, marks and names of containers
  *
  * Each change is one transaction, and struct store has only committed values. run.to_ns
  * and epoch.to_ns are updated with each flush, so that the end of a run that died is
@@ -322,6 +322,31 @@ int store_mark_newest(struct db *db, uint64_t at_ns, const char *text, const cha
 			       text);
 	buf_fini(&found);
 	return err;
+}
+
+static int add_container(sqlite3 *h, const struct store_container *c)
+{
+	static const char sql[] =
+		"INSERT INTO container (id, name, seen_ns) VALUES (?1, ?2, ?3)"
+		" ON CONFLICT DO UPDATE SET name = ?2, seen_ns = ?3";
+
+	return sql_do(h, sql, "ssi", c->id, c->name, c->at_ns);
+}
+
+int store_containers(struct store *s, const struct store_container *c, size_t nr)
+{
+	static const char bound[] =
+		"DELETE FROM container WHERE id IN (SELECT id FROM container"
+		" ORDER BY seen_ns DESC LIMIT -1 OFFSET ?1)";
+	int err = sql_begin(s->handle);
+
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < nr; i++)
+		err = add_container(s->handle, &c[i]);
+	if (!err)
+		err = sql_do(s->handle, bound, "i", (int64_t)STORE_MAX_CONTAINERS);
+	return sql_finish(s->handle, err);
 }
 
 int store_label_epoch(struct db *db, int64_t epoch, const char *label)

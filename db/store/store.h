@@ -109,6 +109,21 @@ bool store_mark_is_valid(const char *text);
 int store_mark_newest(struct db *db, uint64_t at_ns, const char *text,
 		      const char *host);
 
+#define STORE_CONTAINER_ID   65 /* with the NUL */
+#define STORE_CONTAINER_NAME 448
+struct store_container {
+	uint64_t at_ns;                  /* when it was reported */
+	char id[STORE_CONTAINER_ID];     /* 64 hexadecimal digits, in lower case */
+	char name[STORE_CONTAINER_NAME]; /* not empty, without control characters */
+};
+
+/*
+ * Stores names of containers, or that they were reported again, in one transaction. The
+ * STORE_MAX_CONTAINERS that were reported last are kept. Returns 0 or SQLite's error.
+ */
+#define STORE_MAX_CONTAINERS 16384
+int store_containers(struct store *s, const struct store_container *c, size_t nr);
+
 /*
  * Labels an epoch, for a DB_WRITE handle. Returns 0, -ENOENT if no epoch has this id,
  * or another error.

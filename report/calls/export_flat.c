@@ -67,7 +67,7 @@ static int hand_out(struct flat *f, uint32_t id)
 		.value = f->value
 	};
 
-	export_labels_make(&labels, f->w->kinds, name, stack.host);
+	export_labels_make(&labels, f->w->sel.db, f->w->kinds, name, stack.host);
 	stack.nr_labels = labels.nr;
 	return f->fn(f->ctx, &stack);
 }

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/select/containername.h"
+
 void export_labels_add(struct export_labels *l, const char *key, const char *value)
 {
 	l->at[l->nr++] = (struct export_label){ key, value };
@@ -19,10 +21,12 @@ void export_labels_add(struct export_labels *l, const char *key, const char *val
 
 static void add_cgroup(struct export_labels *l, const char *path)
 {
-	if (cgroupname_container(path, &l->container)) {
+	if (containername_find(l->db, path, &l->container)) {
 		export_labels_add(l, "container", l->container.id);
 		if (*l->container.pod)
 			export_labels_add(l, "pod", l->container.pod);
+		if (*l->container.name)
+			export_labels_add(l, "container_name", l->container.name);
 	}
 	if (cgroupname_unit(path, l->unit))
 		export_labels_add(l, "unit", l->unit);
@@ -62,13 +66,14 @@ static void add_kind(struct export_labels *l, enum context_kind kind, const char
 		add_thread(l, value);
 }
 
-void export_labels_make(struct export_labels *l, unsigned int kinds,
+void export_labels_make(struct export_labels *l, struct db *db, unsigned int kinds,
 			const char *context, const char *host)
 {
 	const bool has_comm = context && kinds & 1u << CONTEXT_COMM &&
 			      context_kinds(context) & 1u << CONTEXT_COMM;
 
 	l->nr = 0;
+	l->db = db;
 	for (int kind = 0; context && kind < NR_CONTEXT_KINDS; kind++) {
 		const char *value = kinds & 1u << kind ? context_value(context, kind,
 								       l->value[kind])

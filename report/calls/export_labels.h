@@ -3,7 +3,7 @@
  * export_labels.h - the context and machine of samples, as keys and values
  *
  *	comm      comm
- *	cgroup    cgroup, container, pod, unit
+ *	cgroup    cgroup, container, pod, container_name, unit
  *	label     label
  *	process   process, pid, comm unless that is a kind
  *	any       host
@@ -15,12 +15,13 @@
 #include "report/calls/export_stack.h"
 #include "report/select/cgroupname.h"
 
-#define EXPORT_LABELS_MAX 14
+#define EXPORT_LABELS_MAX 15
 
 struct export_labels {
 	struct export_label
 		at[EXPORT_LABELS_MAX]; /* point into host and the members below */
 	size_t nr;
+	struct db *db;
 	struct cgroup_container container;
 	char unit[CGROUPNAME_MAX];
 	char value[NR_CONTEXT_KINDS][CONTEXT_VALUE_MAX + 1];
@@ -29,10 +30,10 @@ struct export_labels {
 
 /*
  * Makes the labels from the name of a context, which may be NULL, and its kinds (1 <<
- * kind). host must outlive l. l must not be copied or moved, because labels point into
- * it.
+ * kind). db, or NULL, has the names of containers. host must outlive l. l must not be
+ * copied or moved, because labels point into it.
  */
-void export_labels_make(struct export_labels *l, unsigned int kinds,
+void export_labels_make(struct export_labels *l, struct db *db, unsigned int kinds,
 			const char *context, const char *host);
 
 /* Adds one more label; there is room for one. Both strings must outlive l. */

@@ -82,7 +82,7 @@ static int hand_out(struct stack_source *s, const struct query_stack *row,
 
 	if (!context)
 		stack.context = export_samples_missing_context(s->w);
-	export_labels_make(&labels, s->w->kinds, row->context, s->host);
+	export_labels_make(&labels, s->w->sel.db, s->w->kinds, row->context, s->host);
 	if (!stack_mark_is_whole(row->mark))
 		export_labels_add(&labels, "cut", stack_mark_str(row->mark));
 	stack.nr_labels = labels.nr;

@@ -97,6 +97,7 @@ static int name_counts(struct row_naming *g, const struct query_profile *q,
 /* The state while a column is read, or, with time NULL, while rows are named. */
 struct column_reading {
 	struct matrix *m;
+	struct db *db; /* has names of containers */
 	int side;
 	const struct events *ev;
 	int64_t epoch;
@@ -211,7 +212,7 @@ static int add_context(struct column_reading *r, const struct query_streams *str
 		(c->image.id ? r->counted : r->unknown)[s - streams->stream] += c->n;
 	if (c->image.desc.kind == IMAGE_IDLE)
 		return 0;
-	prof_context_name(r->m->by, c->comm, &name);
+	prof_context_name(r->db, r->m->by, c->comm, &name);
 	key.context = name.name;
 	key.container = name.contained ? &name.container : NULL;
 	return add_placeless(r, &key, c->stream,
@@ -294,7 +295,7 @@ int matrix_name(struct matrix *m, int side, const struct selection *sel,
 		const struct events *ev)
 {
 	struct row_naming g = { .m = m, .side = side, .ev = ev };
-	struct column_reading r = { .m = m, .side = side, .ev = ev };
+	struct column_reading r = { .m = m, .db = sel->db, .side = side, .ev = ev };
 	int err = 0;
 
 	evidence_begin(&m->evidence[side], ev);
@@ -398,7 +399,7 @@ int matrix_each(struct matrix *m, int side, const struct selection *sel,
 		const struct events *ev, matrix_fn fn, void *ctx)
 {
 	struct progress progress = progress_begin("reading epochs");
-	struct column_reading r = { .m = m, .side = side, .ev = ev };
+	struct column_reading r = { .m = m, .db = sel->db, .side = side, .ev = ev };
 	int err = 0;
 
 	r.time = calloc(m->nr_rows + 1, sizeof(*r.time));

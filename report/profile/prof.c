@@ -230,7 +230,7 @@ static int name_row(const struct prof *p, const char *context, struct buf *text,
 
 	buf_reset(text);
 	for (int by = -1; (by = prof_next_context(p->req, by)) >= 0;) {
-		prof_context_name(by, context, &name);
+		prof_context_name(p->sel.db, by, context, &name);
 		buf_printf(text, "%s%s", text->len ? "\n" : "", name.name);
 		if (!name.contained)
 			continue;

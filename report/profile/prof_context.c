@@ -2,8 +2,8 @@
 /*
  * prof_context.c - names of contexts, and their totals in the database
  *
- * Containers and units are not stored. Both are found in the path of the cgroup. A
- * value that is not a path is shown unchanged.
+ * Containers and units are found in the path of the cgroup. A value that is not a path
+ * is shown unchanged.
  */
 #include "config.h"
 
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "report/select/containername.h"
 
 unsigned int prof_context_kind(int by)
 {
@@ -39,14 +40,15 @@ unsigned int prof_context_kinds(const struct prof_request *req)
 	return kinds;
 }
 
-void prof_context_name(int by, const char *context, struct prof_context_name *out)
+void prof_context_name(struct db *db, int by, const char *context,
+		       struct prof_context_name *out)
 {
 	const char *missing = prof_contexts[by].missing;
 	const char *value = context_value(context, prof_contexts[by].kind, out->value);
 	const bool is_path = value && *value == '/';
 
 	out->contained = by == BY_CONTAINER && is_path &&
-			 cgroupname_container(value, &out->container);
+			 containername_find(db, value, &out->container);
 	out->name = value && *value ? value : missing;
 	if (by == BY_CONTAINER && is_path)
 		out->name = out->contained ? out->container.id : missing;

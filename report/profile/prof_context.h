@@ -20,8 +20,12 @@ struct prof_context_name {
 	char unit[CGROUPNAME_MAX];
 };
 
-/* Finds the name that rows by this kind show for a context; "" is no context. */
-void prof_context_name(int by, const char *context, struct prof_context_name *out);
+/*
+ * Finds the name that rows by this kind show for a context; "" is no context. The name
+ * of a container is in db.
+ */
+void prof_context_name(struct db *db, int by, const char *context,
+		       struct prof_context_name *out);
 
 /*
  * Whether samples without an image belong to the row of their context. Samples of a

@@ -239,7 +239,9 @@ static int add_context(struct look *l, const struct top_contexts *of,
 				  &amount.n);
 	buf_fini(&key);
 	for (size_t i = 0; !err && amount.n && i < of->nr; i++) {
-		prof_context_name(of->by[i].name, c->comm, &name);
+		prof_context_name(l->sel.db, of->by[i].name, c->comm, &name);
+		if (name.contained && *name.container.name)
+			name.name = name.container.name;
 		err = top_evidence_add(&l->f->evidence, of->by[i].row, name.name, NULL,
 				       &amount);
 	}

@@ -118,6 +118,8 @@ static bool found(struct cgroup_container *c, const char *runtime, const char *i
 {
 	snprintf(c->runtime, sizeof(c->runtime), "%s", runtime);
 	snprintf(c->id, sizeof(c->id), "%.*s", (int)len, id);
+	if (len == SHORT_ID && is_id(id))
+		snprintf(c->whole_id, sizeof(c->whole_id), "%s", id);
 	return *c->id && *c->runtime;
 }
 

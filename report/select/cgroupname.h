@@ -10,10 +10,14 @@
 
 #include <stdbool.h>
 
-#define CGROUPNAME_MAX 256 /* with the NUL; a longer name is truncated */
+#define CGROUPNAME_MAX  256 /* with the NUL; a longer name is truncated */
+#define CGROUPNAME_ID   65
+#define CGROUPNAME_NAME 448
 
 struct cgroup_container {
-	char id[CGROUPNAME_MAX]; /* the first 12 hexadecimal digits, or a name */
+	char id[CGROUPNAME_MAX];      /* the first 12 hexadecimal digits, or a name */
+	char whole_id[CGROUPNAME_ID]; /* all 64 digits, or "" if id is a name */
+	char name[CGROUPNAME_NAME];   /* the runtime's: containername.h; else "" */
 	char runtime[32]; /* docker, podman, containerd, cri-o, lxc, nspawn, … */
 	char pod[37];     /* the uid of the Kubernetes pod, or "" */
 	const char *qos;  /* the pod's: guaranteed, burstable, besteffort; or NULL */

@@ -3,6 +3,7 @@ report_libreport_a_SOURCES += \
 	report/select/attribution.c report/select/attribution.h \
 	report/select/brief.c report/select/brief.h \
 	report/select/cgroupname.c report/select/cgroupname.h \
+	report/select/containername.c report/select/containername.h \
 	report/select/content.c report/select/content.h \
 	report/select/client.c report/select/client.h \
 	report/select/default_db.c report/select/default_db.h \

@@ -25,8 +25,8 @@
 #include "base/times.h"
 #include "db/clickhouse/load.h"
 #include "db/clickhouse/storeurl.h"
-#include "report/select/cgroupname.h"
 #include "report/select/client.h"
+#include "report/select/containername.h"
 #include "report/select/databases.h"
 #include "report/select/default_db.h"
 #include "report/select/epochspec.h"
@@ -430,8 +430,9 @@ static bool takes_cgroup(const struct query_selection *q, const char *path)
 		return false;
 	if (!q->container)
 		return true;
-	return cgroupname_container(path, &c) &&
+	return containername_find(q->db, path, &c) &&
 	       (!fnmatch(q->container, c.id, 0) || !fnmatch(q->container, c.pod, 0) ||
+		(*c.name && !fnmatch(q->container, c.name, 0)) ||
 		is_whole_id(q->container, c.id));
 }
 
@@ -546,6 +547,7 @@ static int open_epochs(const struct select_request *req, const char *spec,
 		how = SELECT_TOGETHER;
 	sel->query =
 		(struct query_selection){ .epochs = &sel->epochs, .event = req->event };
+	sel->query.db = sel->db;
 	select_context(req, &sel->query);
 	sel->query.image = sel->image_glob;
 	if (!sel->dbs && !sumfile_keeper(db_path(sel->db), &sel->keeper))

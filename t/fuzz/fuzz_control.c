@@ -41,6 +41,13 @@ int session_new_epoch(struct session *s, const char *label)
 	return ask_session(true);
 }
 
+int session_container(struct session *s, const char *id, const char *name)
+{
+	fuzz_check(strlen(id) == CPI_CONTROL_CONTAINER_ID - 1 && *name &&
+		   text_is_clean(name) && strlen(name) < CPI_CONTROL_CONTAINER_NAME);
+	return ask_session(true);
+}
+
 int session_mark(struct session *s, const char *text, uint64_t *at_ns)
 {
 	fuzz_check(*text && text_is_clean(text) && strlen(text) < CPI_CONTROL_TEXT);

@@ -98,6 +98,8 @@ START_TEST(containers_are_known_by_their_cgroups)
 	if (!is)
 		return;
 	ck_assert_str_eq(c.id, containers[_i].id);
+	ck_assert_str_eq(c.whole_id, strcmp(c.id, SHORT) ? "" : ID);
+	ck_assert_str_eq(c.name, "");
 	ck_assert_str_eq(c.runtime, containers[_i].runtime);
 	ck_assert_str_eq(c.pod, containers[_i].pod ? containers[_i].pod : "");
 	ck_assert_pstr_eq(c.qos, containers[_i].qos);

@@ -36,6 +36,7 @@ struct session {
 	int nr_flushes;
 	int nr_epochs;
 	int nr_marks;
+	int nr_containers;
 	char label[CPI_CONTROL_TEXT];
 	double hz;
 	struct registration registered; /* its path is in label */
@@ -59,6 +60,13 @@ int session_new_epoch(struct session *s, const char *label)
 {
 	s->nr_epochs++;
 	snprintf(s->label, sizeof(s->label), "%s", label);
+	return s->err;
+}
+
+int session_container(struct session *s, const char *id, const char *name)
+{
+	s->nr_containers++;
+	snprintf(s->label, sizeof(s->label), "%.12s %s", id, name);
 	return s->err;
 }
 
@@ -268,6 +276,76 @@ START_TEST(a_registration_has_its_size_and_an_end_to_its_path)
 }
 END_TEST
 
+static struct cpi_control_container make_container(const char *name)
+{
+	struct cpi_control_container c = {
+		.head = make_request(CPI_CONTROL_CONTAINER, ""),
+		.id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+		      "f",
+	};
+
+	snprintf(c.name, sizeof(c.name), "%s", name);
+	return c;
+}
+
+static int ask_container(const struct cpi_control_container *c, size_t size)
+{
+	struct answer a;
+	int fd = connect_client();
+	ssize_t got;
+
+	ck_assert_int_eq(send(fd, c, size, 0), (ssize_t)size);
+	serve_until(fd);
+	got = receive(fd, &a);
+	close(fd);
+	return got ? a.head.status : -ENOMSG;
+}
+
+START_TEST(the_name_of_a_container_reaches_the_session)
+{
+	struct cpi_control_container c = make_container("shop/cart/web");
+
+	ck_assert_int_eq(ask_container(&c, sizeof(c)), 0);
+	ck_assert_str_eq(the_session.label, "0123456789ab shop/cart/web");
+	the_session.err = -ENOBUFS;
+	ck_assert_int_eq(ask_container(&c, sizeof(c)), -ENOBUFS);
+}
+END_TEST
+
+static const char *const bad_names[] = { "", "two\nlines", "\x1b[31m", "\xff",
+					 "\xe2\x80\xae" };
+static const char *const bad_ids[] = {
+	"",
+	"0123456789ab",
+	"0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde/",
+};
+
+START_TEST(a_bad_name_of_a_container_is_refused)
+{
+	struct cpi_control_container c;
+
+	for (size_t i = 0; i < NR(bad_names); i++) {
+		c = make_container(bad_names[i]);
+		ck_assert_int_eq(ask_container(&c, sizeof(c)), -EINVAL);
+	}
+	for (size_t i = 0; i < NR(bad_ids); i++) {
+		c = make_container("web");
+		snprintf(c.id, sizeof(c.id), "%s", bad_ids[i]);
+		ck_assert_int_eq(ask_container(&c, sizeof(c)), -EINVAL);
+	}
+	c = make_container("web");
+	ck_assert_int_eq(ask_container(&c, sizeof(c) - 1), -ENOMSG);
+	ck_assert_int_eq(ask_container(&c, sizeof(c.head)), -ENOMSG);
+	memset(c.id, '0', sizeof(c.id));
+	ck_assert_int_eq(ask_container(&c, sizeof(c)), -ENAMETOOLONG);
+	c = make_container("");
+	memset(c.name, 'x', sizeof(c.name));
+	ck_assert_int_eq(ask_container(&c, sizeof(c)), -ENAMETOOLONG);
+	ck_assert_int_eq(the_session.nr_containers, 0);
+}
+END_TEST
+
 static const struct {
 	int op;
 	const char *text;
@@ -292,7 +370,7 @@ static const struct {
 	{ CPI_CONTROL_RATE, "100 Hz", 0, -EINVAL, "no rate" },
 	{ CPI_CONTROL_RATE, "budgets", 0, -EINVAL, "no rate" },
 	{ 0, "", 0, -EOPNOTSUPP, "no operation 0" },
-	{ CPI_CONTROL_MARK + 1, "", 0, -EOPNOTSUPP, "no operation" },
+	{ CPI_CONTROL_CONTAINER + 1, "", 0, -EOPNOTSUPP, "no operation" },
 	{ 0xffff, "", 0, -EOPNOTSUPP, "no operation" },
 };
 
@@ -883,6 +961,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, each_request_reaches_the_session);
 	tcase_add_test(tc, a_registration_reaches_the_session_with_who_asks);
 	tcase_add_test(tc, a_registration_has_its_size_and_an_end_to_its_path);
+	tcase_add_test(tc, the_name_of_a_container_reaches_the_session);
+	tcase_add_test(tc, a_bad_name_of_a_container_is_refused);
 	tcase_add_loop_test(tc, a_failure_says_why, 0, NR(failures));
 	tcase_add_test(tc, another_version_is_told_ours);
 	tcase_add_test(tc, an_argument_without_an_end_is_refused);

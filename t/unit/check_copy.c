@@ -14,9 +14,11 @@
 #include "db/move/export.h"
 #include "db/move/import.h"
 #include "db/move/join.h"
+#include "db/query/containers.h"
 #include "db/query/marks.h"
 #include "t/unit/dbtest.h"
 
+#define ID      "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define NR_RUNS 3
 
 /* Repetitions of what is random in time; $ROUNDS for more. */
@@ -54,7 +56,9 @@ static const struct stream_desc streams[] = {
 static void flush_random(struct store *store, uint64_t seq, uint64_t from_ns,
 			 uint64_t *seed)
 {
-	static const char *const contexts[] = { "comm=make\ncgroup=/a\n", "comm=cc1" };
+	static const char *const contexts[] = { "comm=make\ncgroup=/docker-" ID
+						".scope\n",
+						"comm=cc1" };
 	struct flush_stream stream[NR(streams)];
 	struct flush_profile profile[2 * NR(streams)];
 	struct flush_comm comm[NR(streams)];
@@ -375,6 +379,56 @@ START_TEST(exports_imported_in_any_order_are_the_original)
 	}
 	same_dump(to, want, seed);
 	free(want);
+	dbtest_fini(&t);
+}
+END_TEST
+
+static void put_container(const char *path, const char *id, uint64_t seen_ns,
+			  const char *name)
+{
+	struct db *db = open_path(path, DB_COLLECT);
+
+	ck_assert_int_eq(sql_do(db_handle(db),
+				"INSERT OR REPLACE INTO container VALUES (?1, ?2, ?3)",
+				"ssi", id, name, seen_ns),
+			 0);
+	db_close(db);
+}
+
+static void check_container(const char *path, const char *id, const char *want)
+{
+	struct db *db = open_path(path, DB_READ);
+	char name[16] = "";
+	int err = query_container_name(db, id, name, sizeof(name));
+
+	ck_assert_int_eq(err, want ? 0 : -ENOENT);
+	ck_assert_str_eq(name, want ? want : "");
+	db_close(db);
+}
+
+START_TEST(the_names_of_the_contexts_containers_come_along)
+{
+	static const char other[] =
+		"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210";
+	struct import_result r;
+	struct dbtest t;
+	char from[120], to[120];
+
+	dbtest_init(&t);
+	make_db(t.path, NR_RUNS, 1);
+	put_container(t.path, ID, 5, "web");
+	put_container(t.path, other, 5, "not profiled");
+	ck_assert_int_eq(export_path(t.path, "1..3", path_of(&t, "e.db", from), false),
+			 0);
+	check_container(from, ID, "web");
+	check_container(from, other, NULL);
+	path_of(&t, "to.db", to);
+	put_container(to, ID, 4, "before");
+	ck_assert_int_eq(import_path(to, from, &r), 0);
+	check_container(to, ID, "web");
+	put_container(t.path, ID, 3, "before");
+	ck_assert_int_eq(import_path(to, t.path, &r), 0);
+	check_container(to, ID, "web");
 	dbtest_fini(&t);
 }
 END_TEST
@@ -804,6 +858,7 @@ static Suite *make_suite(void)
 	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, databases_joined_are_one_that_got_all);
 	tcase_add_test(tc, exports_imported_in_any_order_are_the_original);
+	tcase_add_test(tc, the_names_of_the_contexts_containers_come_along);
 	tcase_add_test(tc, an_export_keeps_ids_and_is_one_small_file);
 	tcase_add_test(tc, an_export_replaces_files_alone_and_when_told);
 	tcase_add_test(tc, an_epoch_that_was_open_grows);

@@ -112,7 +112,7 @@ static int give(struct export_samples *w, export_stack_fn fn, void *ctx)
 					      .label = labels.at,
 					      .value = s->value };
 
-		export_labels_make(&labels, 1u << CONTEXT_COMM,
+		export_labels_make(&labels, NULL, 1u << CONTEXT_COMM,
 				   s->context ? name_of_comm(s->context, name) : NULL,
 				   "host");
 		stack.nr_labels = labels.nr;
@@ -481,7 +481,7 @@ START_TEST(contexts_have_labels)
 	struct export_labels l;
 	struct buf got = { 0 };
 
-	export_labels_make(&l, labels[_i].kinds, labels[_i].context, "h");
+	export_labels_make(&l, NULL, labels[_i].kinds, labels[_i].context, "h");
 	for (size_t i = 0; i < l.nr; i++)
 		buf_printf(&got, "%s%s=%s", i ? " " : "", l.at[i].key, l.at[i].value);
 	ck_assert_str_eq(buf_str(&got), labels[_i].want);

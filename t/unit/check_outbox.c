@@ -145,6 +145,39 @@ START_TEST(marks_wait_in_order_and_only_so_many)
 }
 END_TEST
 
+static const char an_id[] =
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+START_TEST(names_of_containers_wait_and_only_so_many)
+{
+	struct outbox *o = outbox_new();
+	struct known_image image = { .desc = test_image };
+	struct dbtest t;
+	struct db *db;
+	struct store *s;
+
+	db = dbtest_make(&t, &s);
+	for (uint64_t i = 0; i < OUTBOX_MAX_CONTAINERS; i++)
+		ck_assert_int_eq(outbox_add_container(o, i * SEC, an_id, "web"), 0);
+	ck_assert_int_eq(outbox_add_container(o, SEC, an_id, "too many"), -ENOBUFS);
+	ck_assert_uint_gt(outbox_memory(o), OUTBOX_MAX_CONTAINERS * strlen(an_id));
+	ck_assert_int_eq(outbox_store(o, s), 0);
+	ck_assert_uint_eq(outbox_memory(o), 0);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM container"
+				    " WHERE name = 'web'"),
+			 1);
+	ck_assert_int_eq(outbox_add_container(o, SEC, an_id, "there is room"), 0);
+	add_flush(o, &image, 3);
+	ck_assert_int_eq(sql_exec(db_handle(db), "DROP TABLE container"), 0);
+	ck_assert_int_eq(outbox_store(o, s), 0);
+	ck_assert_int_eq(number(db, "SELECT sum(received) FROM flush"), 3);
+	outbox_free(o);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 START_TEST(a_mark_that_cannot_be_stored_holds_up_no_samples)
 {
 	struct known_image image = { .desc = test_image };
@@ -275,6 +308,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, what_an_epoch_cannot_take_is_stored_in_the_next_one);
 	tcase_add_test(tc, what_fails_in_the_next_epoch_too_takes_no_other);
 	tcase_add_test(tc, marks_wait_in_order_and_only_so_many);
+	tcase_add_test(tc, names_of_containers_wait_and_only_so_many);
 	tcase_add_test(tc, a_mark_that_cannot_be_stored_holds_up_no_samples);
 	tcase_add_test(tc, what_is_captured_of_made_code_is_memory_that_counts);
 	tcase_add_test(tc, no_more_is_captured_than_there_is_room_for);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "db/core/sql.h"
+#include "db/query/containers.h"
 #include "t/unit/dbtest.h"
 
 static int count_interval(void *ctx, const struct query_interval *row)
@@ -134,6 +135,56 @@ static const struct {
 START_TEST(a_mark_is_a_short_and_harmless_text)
 {
 	ck_assert(store_mark_is_valid(mark_texts[_i].text) == mark_texts[_i].valid);
+}
+END_TEST
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static int store_one(struct store *s, uint64_t at_ns, const char *id, const char *name)
+{
+	struct store_container c = { .at_ns = at_ns };
+
+	snprintf(c.id, sizeof(c.id), "%s", id);
+	snprintf(c.name, sizeof(c.name), "%s", name);
+	return store_containers(s, &c, 1);
+}
+
+START_TEST(a_container_has_its_last_name_and_those_seen_last_are_kept)
+{
+	char name[8] = "unset", id[65];
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+
+	ck_assert_int_eq(query_container_name(db, ID, name, sizeof(name)), -ENOENT);
+	ck_assert_str_eq(name, "unset");
+	ck_assert_int_eq(store_one(s, SEC, ID, "old"), 0);
+	ck_assert_int_eq(store_one(s, 2 * SEC, ID, "a longer name"), 0);
+	ck_assert_int_eq(query_container_name(db, ID, name, sizeof(name)), 0);
+	ck_assert_str_eq(name, "a longe");
+	ck_assert_int_eq(number(db, "SELECT seen_ns FROM container"), 2 * SEC);
+	ck_assert_int_eq(sql_exec(db_handle(db), "BEGIN"), 0);
+	for (int i = 1; i < STORE_MAX_CONTAINERS; i++) {
+		snprintf(id, sizeof(id), "%064d", i);
+		ck_assert_int_eq(sql_do(db_handle(db),
+					"INSERT INTO container VALUES (?1, 'x', ?2)",
+					"si", id, (3 + (uint64_t)i) * SEC),
+				 0);
+	}
+	ck_assert_int_eq(sql_exec(db_handle(db), "COMMIT"), 0);
+	snprintf(id, sizeof(id), "%064d", 1);
+	ck_assert_int_eq(store_one(s, 99999 * SEC, id, "again"), 0);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM container"),
+			 STORE_MAX_CONTAINERS);
+	ck_assert_int_eq(query_container_name(db, ID, name, sizeof(name)), 0);
+	snprintf(id, sizeof(id), "%064d", 0);
+	ck_assert_int_eq(store_one(s, 99999 * SEC, id, "new"), 0);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM container"),
+			 STORE_MAX_CONTAINERS);
+	ck_assert_int_eq(query_container_name(db, ID, name, sizeof(name)), -ENOENT);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
 }
 END_TEST
 
@@ -779,6 +830,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_mark_is_stored_once_and_the_newest_are_kept);
 	tcase_add_test(tc, without_an_epoch_a_mark_is_of_the_named_machine);
 	tcase_add_loop_test(tc, a_mark_is_a_short_and_harmless_text, 0, NR(mark_texts));
+	tcase_add_test(tc, a_container_has_its_last_name_and_those_seen_last_are_kept);
 	tcase_add_test(tc, the_same_number_in_another_run_is_another_flush);
 	tcase_add_loop_test(tc, a_flush_that_does_not_add_up_is_refused, 0, NR(sums));
 	tcase_add_test(tc, a_flush_keeps_its_images_apart);

@@ -21,7 +21,7 @@ int diff_procedure_print(const struct diff_procedure *d, const struct out_option
 
 int stats_print(struct stats *s, const struct out_options *out);
 
-#define MATRIX_NAME_COLUMNS 4 /* also of contexts */
+#define MATRIX_NAME_COLUMNS 5 /* also of contexts */
 
 /* The columns of names by enum prof_by. How many they are. */
 size_t matrix_name_columns(int by, struct column out[MATRIX_NAME_COLUMNS]);

@@ -21,6 +21,8 @@ size_t context_columns(int by, struct column out[CONTEXT_COLUMNS])
 		(struct column){ "runtime", "runtime", COLUMN_TEXT, COLUMN_EVERYWHERE };
 	out[nr++] = (struct column){ "pod", "pod", COLUMN_TEXT, COLUMN_EVERYWHERE };
 	out[nr++] = (struct column){ "", "qos", COLUMN_TEXT, COLUMN_NOT_IN_TEXT };
+	out[nr++] = (struct column){ "name", "container_name", COLUMN_TEXT,
+				     COLUMN_EVERYWHERE };
 	return nr;
 }
 
@@ -35,4 +37,5 @@ void context_cells(struct table *t, int by, const char *name,
 	table_text(t, c ? c->runtime : NULL);
 	table_text(t, c && *c->pod ? c->pod : NULL);
 	table_text(t, c ? c->qos : NULL);
+	table_text(t, c && *c->name ? c->name : NULL);
 }

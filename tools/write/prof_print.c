@@ -514,6 +514,7 @@ static void json_container(struct json *j, const struct cgroup_container *c)
 	json_string(j, "runtime", c ? c->runtime : NULL);
 	json_string(j, "pod", c && *c->pod ? c->pod : NULL);
 	json_string(j, "qos", c ? c->qos : NULL);
+	json_string(j, "container_name", c && *c->name ? c->name : NULL);
 }
 
 static void json_over_time(struct json *j, const struct prof *p,

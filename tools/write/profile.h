@@ -22,7 +22,7 @@ void prof_print_json(const struct prof *p, uint64_t limit, uint64_t max_epochs);
  */
 int prof_write_svg(const struct prof *p, const char *path);
 
-#define CONTEXT_COLUMNS 4 /* at most */
+#define CONTEXT_COLUMNS 5 /* at most */
 
 /* The columns of a name as prof_context_name() gives it; how many they are. container
  * NULL: it is in none. */

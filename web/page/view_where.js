@@ -21,12 +21,12 @@ const COURSES = 300; // rows whose course is asked for
 const CPIS = 12; // rows whose CPI is asked for
 
 const keyOf = row => JSON.stringify([row.procedure, row.inlined, row.image, row.build_id, row.file,
-  row.line, row.comm, row.container, row.pod, row.unit, row.label, row.host]);
+  row.line, row.comm, row.container, row.container_name, row.pod, row.unit, row.label, row.host]);
 
 /** The name that a search looks at. */
 const nameOf = (row, by) => (by === "procedure" ? `${row.procedure} ${row.image}` :
   by === "line" ? `${row.file ?? ""}:${row.line ?? "?"} ${row.procedure} ${row.image}` :
-    String(row[by] ?? ""));
+    by === "container" ? `${row.container_name ?? ""} ${row.container}` : String(row[by] ?? ""));
 
 /** Whether a name is searched for; "!" in front takes those that do not match. Null: all. */
 export function toSearch(text) {
@@ -135,7 +135,8 @@ export function create(ctx) {
       state.by === "procedure" ? { ...name, cell: r => text(procedureName(r)) } :
         state.by === "line" ? { ...name, cell: r => text(r.file ? `${base(r.file)}:${r.line}` : "?",
           `${r.file}:${r.line}`) } :
-          { ...name, cell: r => (state.by === "image" ? image(r) : text(r[state.by])) },
+          { ...name, cell: r => (state.by === "image" ? image(r) : state.by === "container" ?
+            text(r.container_name ?? r.container, r.container) : text(r[state.by])) },
       state.by === "line" ? { id: "procedure", title: "procedure", what: "procedure", grow: "wide",
         sort: r => r.procedure, cell: r => text(procedureName(r)) } : null,
       state.by === "procedure" || state.by === "line" ? { id: "image", title: "image", what: "image",
