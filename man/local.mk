@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-dist_man_MANS += man/cpid.8 man/cpi-capture.8 man/cpi-ship.8 man/cpi-translate.8 man/cpi-unwind.8 man/cpi-web.8
+dist_man_MANS += man/cpid.8 man/cpi-capture.8 man/cpi-containers.8 man/cpi-ship.8 man/cpi-translate.8 man/cpi-unwind.8 man/cpi-web.8
 dist_man_MANS += man/cpi-kmod.4
 dist_man_MANS += man/cpi-db.5 man/cpi.1
 

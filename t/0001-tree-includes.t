@@ -129,7 +129,7 @@ allowed tools 'base tools/ui tools/write tools/export tools/input tools/cat tool
 	db/query db/retain db/move db/clickhouse service daemon/session/session.h daemon/collect/calibrate.h daemon/collect/eventperiod.h
 	daemon/control/status_parts.h daemon/import/perfimport.h'
 allowed helpers 'base analysis/cfg analysis/image analysis/isa analysis/translate analysis/unwind
-	decode/elfid.h db/profile/pack.h' base
+	decode/elfid.h db/profile/pack.h db/clickhouse/curlcall.h report/select/client.h' base
 allowed web/auth 'base service web/loop.h'
 allowed web 'base service tools/ui/cmd.h db/core/db.h db/clickhouse/storeurl.h web/auth'
 allowed ship 'base service db/profile db/core db/clickhouse'

@@ -45,7 +45,7 @@ is "$(sed -n 's/^Version: *//p' "$deploy/rpm/cpi.spec")" "$version" \
 # systemd ignores a group that it does not know, and denies what was meant.
 if command -v systemd-analyze >/dev/null; then
 	sed -n 's/^SystemCallFilter=~*//p' "$unit" "$srcdir/web/cpi-web.service.in" \
-		"$srcdir/ship/cpi-ship.service.in" | tr ' ' '\n' |
+		"$srcdir/ship/cpi-ship.service.in" "$srcdir/helpers/cpi-containers.service.in" | tr ' ' '\n' |
 		grep '^@' | while read -r group; do
 		systemd-analyze syscall-filter "$group" >/dev/null 2>&1 || echo "$group"
 	done >unknown
@@ -55,7 +55,7 @@ else
 fi
 
 if command -v apparmor_parser >/dev/null; then
-	apparmor_parser -Q -K "$deploy"/apparmor/usr.sbin.* >parser.out 2>&1
+	apparmor_parser -Q -K "$deploy"/apparmor/usr.* >parser.out 2>&1
 	ok $? 'AppArmor parses the profiles'
 	sed 's/^/# /' parser.out
 else

@@ -117,7 +117,8 @@ def check(deploy, unit):
     daemonset = objects['DaemonSet']
     pod = daemonset['spec']['template']['spec']
     yield from check_daemonset(daemonset, unit, uid)
-    yield from check_component(os.path.join(folder, 'ship'), daemonset)
+    for name in 'names', 'ship':
+        yield from check_component(os.path.join(folder, name), daemonset)
     if pod['serviceAccountName'] != objects['ServiceAccount']['metadata']['name']:
         yield 'pod: there is no such service account'
     if kustomization['namespace'] != objects['Namespace']['metadata']['name']:

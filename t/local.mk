@@ -15,7 +15,7 @@ BESIDE_TESTS = $(FORMAT_TESTS) $(CFG_LONG_TESTS) $(DB_LONG_UNIT) t/0116-cli-reco
 	t/0207-cpid-descriptors.t t/0208-cpid-retain.t t/0209-cpid-answers.t \
 	t/0210-cpid-clock.t t/0211-cpid-deleted.t t/0212-cpid-watchdog.t \
 	t/0214-cpid-locked.t t/0216-cpid-fresh.t t/0217-cpid-minutes.t \
-	t/0218-cpid-config.t t/0219-cpid-rights.t t/0307-collect-killed.t t/0308-collect-full-disk.t \
+	t/0218-cpid-config.t t/0219-cpid-rights.t t/0220-cpid-containers.t t/0221-cpid-pods.t t/0307-collect-killed.t t/0308-collect-full-disk.t \
 	t/0311-collect-raw.t t/0312-collect-outcomes.t t/0314-collect-unprivileged.t \
 	t/0337-windows-aarch64.t t/0341-cli-why.t t/0343-diff-builds.t t/0344-windows-budget.t \
 	t/0345-cli-paths.t t/0349-cli-values.t t/0338-cli-operands.t t/0347-windows-jit.t t/0366-bpf-killed.t \
@@ -100,7 +100,7 @@ CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t
 	t/0204-cpid-metrics.t t/0205-cpid-top.t \
 	t/0206-cpid-helpers.t t/0207-cpid-descriptors.t \
 	t/0208-cpid-retain.t t/0209-cpid-answers.t t/0216-cpid-fresh.t t/0217-cpid-minutes.t t/0218-cpid-config.t \
-	t/0219-cpid-rights.t \
+	t/0219-cpid-rights.t t/0220-cpid-containers.t t/0221-cpid-pods.t \
 	t/0210-cpid-clock.t t/0211-cpid-deleted.t t/0212-cpid-watchdog.t \
 	t/0213-cpid-flood.t t/0214-cpid-locked.t
 PASS_TESTS = t/0215-cpid-pass.t
@@ -339,7 +339,7 @@ EXTRA_DIST += t/vm
 # Packages.
 dist_check_SCRIPTS += t/0801-packages-files.t t/0802-deploy-files.t
 QUICK_TESTS += t/0801-packages-files.t t/0802-deploy-files.t
-EXTRA_DIST += t/deploy_check.py
+EXTRA_DIST += t/deploy_check.py t/containerd.py
 # They build the packages, and are among the long ones of check --vm.
 EXTRA_DIST += t/packages
 check_PROGRAMS += t/initial_namespace.so

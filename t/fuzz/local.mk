@@ -76,6 +76,15 @@ t_fuzz_fuzz_rowbinary_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_rowbinary_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_rowbinary_LDADD = $(FUZZED)
 
+check_PROGRAMS += t/fuzz/fuzz_containers
+t_fuzz_fuzz_containers_SOURCES = t/fuzz/fuzz_containers.c helpers/containers_read.c $(FUZZ_MAIN)
+t_fuzz_fuzz_containers_CFLAGS = $(FUZZ_CFLAGS) $(CURL_CFLAGS) $(PROTOBUF_C_CFLAGS)
+t_fuzz_fuzz_containers_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_containers_LDADD = $(FUZZED) $(SQLITE_LIBS) $(PROTOBUF_C_LIBS)
+if PROTOBUF_C
+nodist_t_fuzz_fuzz_containers_SOURCES = helpers/cri.pb-c.c
+endif
+
 check_PROGRAMS += t/fuzz/fuzz_stacktree
 t_fuzz_fuzz_stacktree_SOURCES = t/fuzz/fuzz_stacktree.c $(FUZZ_MAIN)
 t_fuzz_fuzz_stacktree_CFLAGS = $(FUZZ_CFLAGS)

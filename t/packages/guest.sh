@@ -518,7 +518,7 @@ nothing_stays()
 		[ ! -S /run/cpi/cpid.sock ]
 	ok $? 'nothing of the data, the configuration and the sockets stays' ||
 		ls -a /var/lib/cpi /etc/cpi /run/cpi 2>/dev/null | sed 's/^/# /'
-	[ -z "$(ps -C cpid,cpi-web,cpi-capture -o pid=)" ]
+	[ -z "$(ps -C cpid,cpi-web,cpi-capture,cpi-containers -o pid=)" ]
 	ok $? 'no process stays'
 }
 

@@ -424,6 +424,14 @@ t_unit_check_default_db_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_default_db_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
 
 # Contexts of samples, and what cgroups are called.
+check_PROGRAMS += t/unit/check_containers
+QUICK_TESTS += t/unit/check_containers
+t_unit_check_containers_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(CURL_CFLAGS) $(PROTOBUF_C_CFLAGS)
+t_unit_check_containers_SOURCES = t/unit/check_containers.c helpers/containers_read.c
+t_unit_check_containers_LDADD = $(UNIT_LDADD) $(SQLITE_LIBS) $(PROTOBUF_C_LIBS)
+if PROTOBUF_C
+nodist_t_unit_check_containers_SOURCES = helpers/cri.pb-c.c
+endif
 check_PROGRAMS += t/unit/check_cgroupname t/unit/check_contexts
 QUICK_TESTS += t/unit/check_cgroupname t/unit/check_contexts
 t_unit_check_cgroupname_CFLAGS = $(UNIT_CFLAGS)
