@@ -12,9 +12,9 @@
  * timed_child.h), and so is the rest of a connection that is closed with unread
  * messages.
  *
- * I1 The calling process never does the last close of an attached descriptor, and
- * never blocks on one. I2 No more than FOREIGNFDS_MAX of these processes are
- * there at a time.
+ * I1  The calling process never does the last close of an attached descriptor, and
+ *     never blocks on one.
+ * I2  At most FOREIGNFDS_MAX of these child processes exist at a time.
  */
 #ifndef CPI_DAEMON_FOREIGNFDS_H
 #define CPI_DAEMON_FOREIGNFDS_H

@@ -18,8 +18,8 @@ int perfev_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 void perfev_explain(int err, struct buf *out);
 
 /*
- * The same of an event and its ring, where others were opened before: a ring is locked
- * memory.
+ * The same for an event and its ring on a CPU that came online later. The usual cause
+ * is then the limit of locked memory, because a ring is locked memory.
  */
 void perfev_explain_ring(int err, struct buf *out);
 

@@ -34,9 +34,8 @@
  *     these processes had answered in the 100 s before or had not been asked.
  * I2  Each process, each user except root, and each range of subordinate user ids has
  *     a share of time. All work that it causes is charged to this share. If a share is
- *     used up, the answer is
- *     -EBUSY, without effect on others. The answer is also -EBUSY while a worker is
- *     stuck with the same question about the same process.
+ *     used up, the answer is -EBUSY, without effect on others. The answer is also
+ *     -EBUSY while a worker is stuck with the same question about the same process.
  * I3  At most TIMED_CHILD_MAX_STUCK workers are stuck at any time: at most
  *     TIMED_CHILD_MAX_STUCK_USER because of one user, and TIMED_CHILD_MAX_STUCK_ROOT
  *     because of root.

@@ -100,11 +100,14 @@ int tipfile_put_code(struct tipfile_writer *w, const struct tipfile_code *code)
 	const struct code_head head = { htole64(code->address),
 					htole64(code->begins_function ? CPI_TIP_BEGINS
 								      : 0) };
+	char text[TIPFILE_TEXT_MAX + 1];
 	int err = put_item(w, CPI_TIP_CODE, sizeof(head) + len);
 
+	for (size_t i = 0; i < len; i++)
+		text[i] = (unsigned char)code->text[i] < ' ' ? ' ' : code->text[i];
 	if (!err)
 		err = put_bytes(w, &head, sizeof(head));
-	return err ? err : put_bytes(w, code->text, len);
+	return err ? err : put_bytes(w, text, len);
 }
 
 int tipfile_end(struct tipfile_writer *w)

@@ -34,7 +34,10 @@ struct tipfile_writer;
 int tipfile_create(const char *path, const struct tipfile_info *info,
 		   struct tipfile_writer **out);
 
-/* 0 or -errno; -EINVAL: more instructions than banks. A text that is long is cut. */
+/*
+ * 0 or -errno; -EINVAL: more instructions than banks. A long text is cut, and its
+ * control characters become blanks.
+ */
 int tipfile_put_sample(struct tipfile_writer *w, const struct cpi_tip_sample *s);
 int tipfile_put_code(struct tipfile_writer *w, const struct tipfile_code *code);
 
@@ -44,10 +47,13 @@ void tipfile_abandon(struct tipfile_writer *w); /* without an end; accepts NULL 
 
 struct tipfile;
 
-/* 0, -errno, -CPI_EFORMAT, -CPI_EVERSION, -CPI_ETRUNCATED, -ENOMEM. */
+/*
+ * 0, -errno, -CPI_EFORMAT, -CPI_EVERSION, -CPI_ETRUNCATED, -CPI_ECORRUPT, -ENOMEM.
+ * tipfile_open_stream() takes the stream over, and closes it on failure.
+ */
 int tipfile_open(const char *path, struct tipfile **out);
-int tipfile_open_stream(FILE *stream, struct tipfile **out); /* which it takes over */
-void tipfile_close(struct tipfile *f);                       /* accepts NULL */
+int tipfile_open_stream(FILE *stream, struct tipfile **out);
+void tipfile_close(struct tipfile *f); /* accepts NULL */
 
 const struct tipfile_info *tipfile_info(const struct tipfile *f);
 

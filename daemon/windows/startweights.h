@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * startweights.h - how often what a window shows counts, so that it is fair
+ * startweights.h - weights of windows, so that they count executions and not time
  *
- * Windows begin where time is spent. So those that begin behind a mispredicted branch
- * are too many, and what they show is seen too often: not executions are counted, but
- * time. Where a window begins is told by the first jump that it takes. Windows that
- * began before it pass that jump as often as it is executed. So a window counts as
+ * Windows begin where time is spent. So too many of them begin behind a slow place,
+ * such as a mispredicted branch. The first jump of a window identifies the place where
+ * it began. Windows that began earlier pass that jump as often as it is executed. So
+ * the weight of a window is
  *
  *   passes of its first jump / windows that have it as the first one
  *
  * relative to all windows (Horvitz and Thompson, "A generalization of sampling without
- * replacement from a finite universe", JASA 47, 1952). Weights come from the windows
- * before, so the first ones count once.
+ * replacement from a finite universe", JASA 47, 1952). A weight is computed from the
+ * earlier windows, so the first ones count once.
  */
 #ifndef CPI_DAEMON_STARTWEIGHTS_H
 #define CPI_DAEMON_STARTWEIGHTS_H
 
 #include <stdint.h>
 
-/* A window counts at most so often. */
+/* The largest number of times that a window counts. */
 #define STARTWEIGHTS_MOST 4
 
 struct startweights; /* 32 KiB */

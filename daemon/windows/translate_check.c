@@ -12,18 +12,32 @@
 #include "abi/window.h"
 #include "base/err.h"
 
-/* Whether a micro-op writes to a constant pseudo-register (ZERO or UNKNOWN). */
+static bool is_constant(unsigned int reg)
+{
+	return reg == CPI_REG_ZERO || reg == CPI_REG_UNKNOWN;
+}
+
+/*
+ * Whether a micro-op writes to a constant pseudo-register (ZERO or UNKNOWN), as
+ * cpi_window_write() does it: some clear others of dst's group of four, too.
+ */
 static bool writes_constant(const struct cpi_uop *u)
 {
-	return u->dst == CPI_REG_ZERO || u->dst == CPI_REG_UNKNOWN;
+	return is_constant(u->dst) ||
+	       (u->flags & CPI_UOP_ZERO_UPPER && is_constant(u->dst | 3u)) ||
+	       (u->flags & CPI_UOP_ZERO_NEXT && is_constant(u->dst | 1u));
 }
 
 static int check_uop(const struct cpi_uop *u, uint32_t nr_uops)
 {
 	if (u->op >= CPI_NR_UOPS)
 		return -CPI_ECORRUPT;
-	if (u->op == CPI_UOP_GOTO || cpi_uop_is_direct(u))
-		return u->address <= nr_uops ? 0 : -CPI_ECORRUPT;
+	if (u->op == CPI_UOP_GOTO || cpi_uop_is_direct(u)) {
+		if (u->address > nr_uops)
+			return -CPI_ECORRUPT;
+		if (u->op != CPI_UOP_CALL) /* which writes, too */
+			return 0;
+	}
 	if (u->op == CPI_UOP_LEAD)
 		return u->address && u->address <= nr_uops ? 0 : -CPI_ECORRUPT;
 	if (u->op == CPI_UOP_STOP)

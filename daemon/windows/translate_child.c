@@ -11,6 +11,7 @@
 #include "daemon/windows/translate_child.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,8 @@ void translate_child_close(struct translate_child *t)
 static void end(struct translate_child *t)
 {
 	t->dead = true;
+	if (t->pid > 0)
+		kill(t->pid, SIGKILL); /* else helper_stop() may wait for seconds */
 	helper_stop(&t->pid, &t->socket);
 	log_warn("windows: cpi-translate has ended: windows cannot follow new code");
 }

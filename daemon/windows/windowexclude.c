@@ -68,9 +68,9 @@ int windowexclude_open_cgroups(const char *const *text, int nr, int *fd, int max
 			continue;
 		err = opened < max ? open_cgroup(path) : -CPI_ELIMIT;
 		if (err < 0)
-			log_err("windows: %s: this cgroup cannot be excluded: %s: name "
-				"one of version 2, below its root",
-				path, err_str(err));
+			log_err("windows: cannot exclude cgroup %s: %s; give at most "
+				"%d cgroups of version 2, by paths below its root",
+				path, err_str(err), max);
 		else
 			fd[opened++] = err;
 	}

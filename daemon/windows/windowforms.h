@@ -37,13 +37,14 @@ void windowforms_free(struct windowforms *wf); /* accepts NULL */
 void windowforms_want(struct windowforms *wf, uint32_t uid,
 		      const uint8_t code[CPI_FORM_BYTES]);
 
-/*
- * The same of the instructions that begin from offset on and before end; the last one
- * may end CPI_CODE_MORE bytes behind. Returns where it stopped: before end only if too
- * many forms wait, or if the user has no room for more: then windowforms_may_scan() is
- * false, too.
- */
+/* Whether a scan can request anything: few forms wait, and the user has room. */
 bool windowforms_may_scan(struct windowforms *wf, uint32_t uid);
+
+/*
+ * Requests the new forms of all instructions that begin at offset or later, but before
+ * end. code must have CPI_FORM_BYTES bytes from each of them on. Returns where it
+ * stopped: before end only if too many forms wait, or the user has no room.
+ */
 size_t windowforms_scan(struct windowforms *wf, uint32_t uid, const uint8_t *code,
 			size_t offset, size_t end);
 

@@ -85,6 +85,12 @@ static int loading_new(const struct windowsource_config *cfg, const struct cpus 
 	l->cpus = *cpus;
 	if (cfg->pairs_fd >= 0)
 		l->cfg.pairs_fd = fcntl(cfg->pairs_fd, F_DUPFD_CLOEXEC, 0);
+	if (cfg->pairs_fd >= 0 && l->cfg.pairs_fd < 0) {
+		const int err = -errno;
+
+		free(l);
+		return err;
+	}
 	*out = l;
 	return 0;
 }

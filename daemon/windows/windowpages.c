@@ -53,12 +53,13 @@
 #define GRANULE     16u  /* cells, so 256 bytes */
 #define MAX_WANTED  1024 /* pages that wait to be translated */
 #define EVICT_SHARE 32   /* of all room, at a time */
-#define SLIM_SHARE  8    /* likewise, that is made anew without lines of no use */
+#define SLIM_SHARE  8    /* likewise: pages translated again without unused lines */
 #define MIN_SHARE   64   /* of all room, with less free nothing is translated */
 #define SAVED_SHARE 16   /* of all cells, as many words of what evicted pages had */
 #define MIN_MISSES  2    /* before a page takes another's room */
 #define HEAT        128  /* of a piece that windows use */
 #define MAX_TRIES   64   /* translations of one page, until it is forgotten */
+#define LOST_TRIES  16   /* a request without an answer counts as so many */
 #define REACH       64   /* instructions that are translated behind a wanted one ... */
 #define FIRST_REACH 512  /* ... of a page that is new, if not all of it is */
 #define FAT_S       15   /* age at which a piece loses lines no window used */
@@ -941,8 +942,11 @@ static int ask(struct windowpages *wp, uint32_t entry)
 		q.reach = REACH;
 	}
 	q.size = read_code(wp, entry, q.code, &asked->order);
-	if (!q.size) /* more may be told later */
-		return is_private(wp, entry) ? -ENOENT : -CPI_ENOCODE;
+	/* More may be told later; or the reader may be busy (timed_child.h). */
+	if (!q.size && is_private(wp, entry))
+		return -ENOENT;
+	if (!q.size)
+		return ++p->nr_tries < MAX_TRIES ? -ENOENT : -CPI_ENOCODE;
 	err = translate_child_ask(wp->cfg.translator, &q, &asked->cookie);
 	if (err)
 		return err;
@@ -1063,6 +1067,12 @@ static uint32_t pack(struct windowpages *wp, const struct question *q,
 	return number;
 }
 
+/* Whether cpi-translate has died or was late, perhaps because of other requests. */
+static bool is_lost(int err)
+{
+	return err == -ECHILD || err == -ETIMEDOUT;
+}
+
 /* What has no room is asked for again when a window misses it again. */
 static void take_answer(struct windowpages *wp, const struct question *q, int err,
 			struct cpi_code_page *page, uint32_t nr_uops)
@@ -1076,7 +1086,9 @@ static void take_answer(struct windowpages *wp, const struct question *q, int er
 		a.piece = pack(wp, q, page, nr_uops);
 	if (!a.piece) {
 		wp->nr_failed += err != 0;
-		p->failed = err != 0;
+		p->failed = err && !is_lost(err);
+		if (is_lost(err))
+			p->nr_tries = (uint8_t)(p->nr_tries + LOST_TRIES);
 		p->asked = false;
 		wp->short_of_room |= !err;
 		return;

@@ -120,8 +120,8 @@ void windowpages_sampled(struct windowpages *wp, const struct known_image *image
 void windowpages_look_ahead(struct windowpages *wp);
 
 /*
- * The packed page of an entry; if it was replaced while records are read, the one
- * that these records were made with. NULL if there is none.
+ * The packed page of an entry. If the entry has none now, the one that it had last, as
+ * long as records may have been made with it (I1). NULL if there is none.
  */
 const union cpi_code_cell *windowpages_code(const struct windowpages *wp,
 					    uint32_t entry);
@@ -130,8 +130,7 @@ const union cpi_code_cell *windowpages_code(const struct windowpages *wp,
 uint32_t windowpages_run(struct windowpages *wp);
 
 /*
- * See I1. Returns 0 or -errno; after an error windowpages_give_room() must not be
- * called.
+ * See I1. Returns 0 or -errno; after an error windowpages_give_room() frees nothing.
  */
 int windowpages_take_room(struct windowpages *wp);
 void windowpages_give_room(struct windowpages *wp);

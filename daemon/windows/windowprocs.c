@@ -20,7 +20,7 @@
 #include "daemon/windows/windowexclude.h"
 
 #define MAX_MISSED 16 /* places that are remembered: they come before other code */
-#define MAX_VAIN   8  /* that no region came of, until what is mapped changes */
+#define MAX_VAIN   8  /* places without a region, until its maps change */
 
 /* Of a process, beside what the program sees. */
 struct entered {
@@ -31,7 +31,7 @@ struct entered {
 	uint64_t bias[CPI_WINDOW_REGIONS];
 	uint64_t missed[MAX_MISSED];
 	uint32_t nr_missed; /* ever; the last ones are there */
-	uint32_t nr_vain;   /* of those, since its mappings changed */
+	uint32_t nr_vain;   /* missed places without a region since its maps changed */
 	bool has_secret;    /* from its parent */
 };
 

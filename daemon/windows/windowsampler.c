@@ -39,12 +39,12 @@
 #define NR_ENTRIES     (1u << 18) /* pages of all code that may be followed: 1 GiB */
 #define LOOK_NS        (10 * NSEC_PER_SEC)
 #define LEARN_NS       (200 * NSEC_PER_MSEC)
-#define LEARN_SHARE    8  /* where 1 in 8 windows ended at code that is not there */
-#define LEARN_ROUNDS   64 /* that are so short, then as many of twice the time, ... */
-#define LEARN_MOST     2 /* ... but no longer than these doublings while there is room */
+#define LEARN_SHARE    8  /* much is learnt: 1 in 8 windows lacked something */
+#define LEARN_ROUNDS   64 /* rounds of LEARN_NS; then as many of twice that, ... */
+#define LEARN_MOST     2  /* ... doubled at most twice while there is room */
 #define ANSWER_MS      50 /* between two looks for translated pages */
 #define FULL_ANSWER_MS 20 /* likewise, while no more pages can be asked for */
-#define ENTER_NS       (20 * NSEC_PER_MSEC) /* where there is somebody new */
+#define ENTER_NS       (20 * NSEC_PER_MSEC) /* a record's process is not entered yet */
 
 struct collector {
 	struct windowsampler_config cfg;
@@ -61,14 +61,16 @@ struct collector {
 	uint64_t **code;                   /* of each record, that forms interpreted */
 	struct cpi_window_origin **origin; /* of each record; NULL: it has none */
 	size_t nr_records, cap_records, cap_codes, cap_origins;
-	bool has_unknown;         /* a record is of a process that is not known */
-	uint64_t drained, unkept; /* records ever; that there was no memory for */
+	bool has_unknown; /* a record is of a process that is not in the tables */
+	uint64_t drained; /* records, ever */
+	uint64_t unkept;  /* records for which there was no memory */
 	uint64_t told[CPI_WINDOW_NR_DROPS];
 	uint64_t nr_by_end[CPI_NR_WINDOW_ENDS], nr_instructions, nr_walked;
 	uint64_t nr_accesses, nr_accesses_left_out; /* of windows that were walked */
 	uint64_t nr_replayed, nr_differing, nr_operands, nr_operands_left_out;
-	uint64_t looked_ns, learnt_ns; /* when; much was learnt */
-	uint32_t nr_learning;          /* rounds with only short breaks between them */
+	uint64_t looked_ns;   /* when records were read last */
+	uint64_t learnt_ns;   /* when much was learnt last */
+	uint32_t nr_learning; /* rounds with only short breaks between them */
 	bool stopped;
 };
 
@@ -93,7 +95,7 @@ static struct windowsource_config source_config(const struct windowsampler_confi
 	};
 }
 
-/* The module's, where samples come from it; BPF's, where it has none. */
+/* The module's windows if samples come from the module and it has some; else BPF's. */
 static int open_source(struct collector *ws, const struct cpus *cpus)
 {
 	static const struct windowsource_ops *const sources[] = { &windowsource_kmod,
@@ -176,7 +178,7 @@ static void see_sample(void *ctx, const struct known_image *image, uint64_t offs
 	windowpages_sampled(ws->pages, image, offset);
 }
 
-/* What windows loaded is erased, and what was computed from it. */
+/* Erases what windows loaded, and what was computed from it. */
 static void forget_origins(struct collector *ws)
 {
 	if (ws->replay)

@@ -135,12 +135,23 @@ static void charge(struct unit *u, struct unit_group *payer[2])
 	}
 }
 
-static void discharge(struct unit *u)
+/* Frees the groups of payers that pay for nothing: processes come and go. */
+static void drop_idle(struct windowunits *wu, struct unit_group *payer[2])
 {
 	for (int i = 0; i < 2; i++) {
-		u->payer[i]->nr_pages -= u->nr_pages;
-		u->payer[i] = NULL;
+		if (!payer[i] || payer[i]->nr_pages)
+			continue;
+		hmap_remove(&wu->groups, &payer[i]->node);
+		free(payer[i]);
 	}
+}
+
+static void discharge(struct windowunits *wu, struct unit *u)
+{
+	for (int i = 0; i < 2; i++)
+		u->payer[i]->nr_pages -= u->nr_pages;
+	drop_idle(wu, u->payer);
+	u->payer[0] = u->payer[1] = NULL;
 }
 
 /* Makes new entries for append_unit(). Returns 0, -CPI_ELIMIT or -ENOMEM. */
@@ -213,22 +224,15 @@ static bool may_make(const struct unit_group *of, const struct unit_group *by)
 	return nr < WINDOWUNITS_OF_IMAGE;
 }
 
-int windowunits_get(struct windowunits *wu, const struct windowpages_owner *owner,
-		    struct known_image *image, uint64_t offset, uint32_t nr_pages,
-		    struct unit **out)
+/* Makes a unit of an image. Returns as windowunits_get(). */
+static int make_unit(struct windowunits *wu, struct unit_group *payer[2],
+		     struct known_image *image, uint64_t offset, uint32_t nr_pages,
+		     struct unit **out)
 {
-	struct unit_group *payer[2], *of;
-	struct unit *u = windowunits_find(wu, image, offset, nr_pages);
+	struct unit_group *of = get_group(wu, OF_IMAGE, (uintptr_t)image, 0);
+	struct unit *u;
 	int err;
 
-	if (u) {
-		*out = u;
-		return 0;
-	}
-	err = find_payers(wu, owner, nr_pages, payer);
-	if (err)
-		return err;
-	of = get_group(wu, OF_IMAGE, (uintptr_t)image, 0);
 	if (!of)
 		return -ENOMEM;
 	if (!may_make(of, payer[0]))
@@ -247,6 +251,26 @@ int windowunits_get(struct windowunits *wu, const struct windowpages_owner *owne
 	append_unit(wu, u);
 	*out = u;
 	return 0;
+}
+
+int windowunits_get(struct windowunits *wu, const struct windowpages_owner *owner,
+		    struct known_image *image, uint64_t offset, uint32_t nr_pages,
+		    struct unit **out)
+{
+	struct unit_group *payer[2];
+	struct unit *u = windowunits_find(wu, image, offset, nr_pages);
+	int err;
+
+	if (u) {
+		*out = u;
+		return 0;
+	}
+	err = find_payers(wu, owner, nr_pages, payer);
+	if (!err)
+		err = make_unit(wu, payer, image, offset, nr_pages, out);
+	if (err)
+		drop_idle(wu, payer);
+	return err;
 }
 
 void windowunits_at(const struct windowunits *wu, const struct known_image *image,
@@ -339,14 +363,13 @@ int windowunits_get_made(struct windowunits *wu, const struct windowpages_owner 
 		return -CPI_ELIMIT;
 	nr_pages = round_up(nr_pages, &size);
 	err = find_payers(wu, owner, nr_pages, payer);
-	if (err)
+	of = err ? NULL : get_group(wu, OF_OWNER, owner_key(owner), owner->start_ns);
+	if (!err)
+		err = of ? take_unused(wu, nr_pages, size, &u) : -ENOMEM;
+	if (err) {
+		drop_idle(wu, payer);
 		return err;
-	of = get_group(wu, OF_OWNER, owner_key(owner), owner->start_ns);
-	if (!of)
-		return -ENOMEM;
-	err = take_unused(wu, nr_pages, size, &u);
-	if (err)
-		return err;
+	}
 	u->owner = *owner;
 	u->offset = address;
 	charge(u, payer);
@@ -370,7 +393,7 @@ void windowunits_give_back(struct windowunits *wu,
 		}
 		fn(ctx, u);
 		*link = u->next;
-		discharge(u);
+		discharge(wu, u);
 		u->owner = (struct windowpages_owner){ 0 };
 		round_up(u->nr_pages, &size);
 		u->next = wu->unused[size];

@@ -12,7 +12,7 @@
  *     windowunits_forget() and windowunits_for_each_image() visit all units.
  * I2  A unit counts against the process that was the first to request it. A process
  *     has at most a quarter of all entries, and the processes of one user have at most
- * half. A process requests at most 16 units of one image.
+ *     half. A process requests at most 16 units of one image.
  */
 #ifndef CPI_DAEMON_WINDOWUNITS_H
 #define CPI_DAEMON_WINDOWUNITS_H
@@ -80,8 +80,8 @@ struct unit *windowunits_find(const struct windowunits *wu,
 
 /*
  * Finds the unit, or makes one that counts against owner. Returns 0; -ENOMEM; or
- * -CPI_ELIMIT if the process, its user or the table is at its limit. In the last
- * two cases wu->full is set.
+ * -CPI_ELIMIT if the process, its user or the table is at its limit. If it is the user
+ * or the table, wu->full is set.
  */
 int windowunits_get(struct windowunits *wu, const struct windowpages_owner *owner,
 		    struct known_image *image, uint64_t offset, uint32_t nr_pages,
