@@ -190,6 +190,34 @@ START_TEST(scan_of_what_cannot_be_read_ends)
 }
 END_TEST
 
+START_TEST(a_page_whose_read_failed_is_asked_for_again)
+{
+	set_up(1);
+	t.is_slow = true;
+	t.nr_failures = 1;
+	ck_assert(windowpages_miss(t.pages, t.first, 0));
+	windowpages_run(t.pages);
+	ck_assert_int_eq(t.nr_pages, 0);
+	windowpages_miss(t.pages, t.first, 0);
+	windowpages_run(t.pages);
+	ck_assert_int_eq(t.nr_pages, 1);
+	tear_down();
+}
+END_TEST
+
+START_TEST(a_page_whose_answer_was_lost_is_asked_for_again)
+{
+	set_up(1);
+	for (int i = 1; i <= 3; i++) {
+		ck_assert(windowpages_miss(t.pages, t.first, 0));
+		windowpages_run(t.pages); /* asks; the answer is -ETIMEDOUT */
+		windowpages_run(t.pages);
+		ck_assert_int_eq(t.nr_pages, i);
+	}
+	tear_down();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("windowpages");
@@ -199,6 +227,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, scans_of_a_round_take_little_time);
 	tcase_add_test(tc, scan_goes_on_after_a_failed_read);
 	tcase_add_test(tc, scan_of_what_cannot_be_read_ends);
+	tcase_add_test(tc, a_page_whose_read_failed_is_asked_for_again);
+	tcase_add_test(tc, a_page_whose_answer_was_lost_is_asked_for_again);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -232,6 +232,19 @@ START_TEST(code_that_was_made_at_run_time_counts_too)
 }
 END_TEST
 
+START_TEST(processes_that_own_nothing_take_no_memory)
+{
+	for (uint32_t tgid = 1; tgid <= 1000; tgid++) {
+		const struct windowpages_owner who = process(tgid, 1);
+
+		ck_assert_int_eq(renew(&who, 1, 0), 1);
+		ck_assert_int_eq(get(tgid, 1, 0, 0, WINDOWUNITS_MAX_PAGES + 1),
+				 -CPI_ELIMIT);
+	}
+	ck_assert_uint_le(wu.groups.nr, 4);
+}
+END_TEST
+
 START_TEST(one_process_makes_so_many_units_of_an_image)
 {
 	int nr = 0;
@@ -278,6 +291,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, one_process_leaves_entries_to_others);
 	tcase_add_test(tc, one_user_leaves_entries_to_others);
 	tcase_add_test(tc, code_that_was_made_at_run_time_counts_too);
+	tcase_add_test(tc, processes_that_own_nothing_take_no_memory);
 	tcase_add_test(tc, one_process_makes_so_many_units_of_an_image);
 	tcase_add_test(tc, no_operation_goes_through_all_units);
 	suite_add_tcase(s, tc);
