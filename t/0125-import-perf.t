@@ -8,7 +8,7 @@ fixtures=$srcdir/t/fixtures/perfdata
 names='perf.data.branch-4.14 perf.data.branch_stack_spec perf.data.hybrid_topology
 	perf.data.lost_samples-4.4 perf.data.weight_struct skylake-lbr.perf.data
 	synth-ibs.perf.data'
-plan 31
+plan 34
 
 # perf_samples FILE: perf's samples in the format of perfdata_dump, without the event.
 perf_samples()
@@ -71,6 +71,30 @@ like "$(cpi import -o $name.db $name)" 'imported before: epoch 1 ' \
 	'a second import says that the recording was imported before'
 is "$(cpi epoch list --db $name.db --format=json | grep -c '"id"')" 1 \
 	'a second import adds no epoch'
+
+# Impossible numbers of lost samples (type 13), and those that a filter dropped (bit 15).
+cat >lose.py <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, size = struct.unpack_from("<QQ", data, 40)
+end = at + size
+while at < end:
+    kind, misc, length = struct.unpack_from("<IHH", data, at)
+    if kind == 13:
+        struct.pack_into("<H", data, at + 4, misc | int(sys.argv[3], 0))
+        struct.pack_into("<Q", data, at + 8, int(sys.argv[4], 0))
+    at += length
+open(sys.argv[2], "wb").write(data)
+END
+python3 lose.py $name lost 0 0xffffffffffffffff
+cpi import -o lost.db lost >out 2>err
+is $? 1 'an impossible number of lost samples is an error'
+like "$(cat err)" 'at offset 0x[0-9a-f]*: a record of [0-9]* lost samples: ' \
+	'the error says where the record is'
+python3 lose.py $name filtered 0x8000 1000
+cpi import -o filtered.db filtered >out 2>err
+unlike "$(cpi prof --db filtered.db)" 'ring_lost' \
+	'samples that a filter dropped were not lost'
 
 # Truncated recordings, other files, and standard input.
 head -c 15000 $name >cut

@@ -48,7 +48,7 @@ void control_signal(int fd)
 	(void)!write(fd, &one, sizeof(one));
 }
 
-/* A text that could not be made leaves the one before in its place. */
+/* Publishes a new status. Without memory for it, the previous one stays. */
 static void publish(struct control *c, struct session *s)
 {
 	uint64_t begun_ns = time_mono_ns();
@@ -98,7 +98,10 @@ static void perform(struct control *c, struct job *job, struct session *s, bool 
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* The next one that may be done in this round; *others_left goes down. */
+/*
+ * Takes the next request of this round, or NULL. *others_left is how many requests of
+ * other users may still be taken.
+ */
 static struct job *next_job(struct control *c, int *others_left)
 {
 	struct job *job;
@@ -183,7 +186,7 @@ int control_fd(const struct control *c)
 	return c->work_fd;
 }
 
-/* What was not begun is answered all the same. */
+/* Requests that were not begun are answered with an error. */
 void control_end(struct control *c)
 {
 	struct job *job;

@@ -30,7 +30,7 @@
 #define MAX_CLIENTS     64
 #define CLIENT_PATIENCE (1 * NSEC_PER_SEC)
 #define STATUS_PATIENCE (300 * NSEC_PER_MSEC) /* of the main thread's answer */
-#define STATUS_SAME     (100 * NSEC_PER_MSEC) /* others get the same text for so long */
+#define STATUS_SAME     (100 * NSEC_PER_MSEC) /* age of a status for other users */
 #define DELAY_MS        10
 #define ACCEPT_PAUSE    (1 * NSEC_PER_SEC)
 #define COMPLAINT_PAUSE (10 * NSEC_PER_SEC)
@@ -165,7 +165,7 @@ static struct client *find_free(struct server *s)
 	return NULL;
 }
 
-/* Whether one more may come, if a silent one has to go for it. */
+/* Whether a client can be accepted, perhaps in place of a silent one. */
 static bool has_room(struct server *s)
 {
 	return find_free(s) || most_silent(s, NULL, true);
@@ -300,7 +300,7 @@ static size_t reply_size(const struct buf *text)
 	return max;
 }
 
-/* It is done with. */
+/* Sends the reply, and drops the client. */
 static void reply(struct server *s, struct client *client, int status,
 		  const struct buf *text)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cpid: one session and the signals, in one poll loop, and the control socket in a
- * thread of its own, which hands on what is asked for. Signals arrive through a
- * descriptor, so nothing here runs asynchronously.
+ * main.c - cpid: one poll loop for the session and signals
+ *
+ * A separate thread serves the control socket, and passes requests to this loop.
+ * Signals arrive through a descriptor, so nothing here runs asynchronously.
  */
 #include "config.h"
 
@@ -126,8 +127,11 @@ static int open_log(const char *path)
 
 static void reopen_log(const char *path)
 {
-	int err = path ? log_open(path) : 0;
+	int err;
 
+	if (!path)
+		return;
+	err = log_open(path);
 	if (err)
 		log_err("log: %s: cannot reopen: %s; still writing to the old one",
 			path, err_str(err));
@@ -212,7 +216,7 @@ static void take_signals(struct daemon *d)
 		handle_signal(d, (int)si.ssi_signo);
 }
 
-/* Of two times to wait, -1 being for ever, the shorter. */
+/* The shorter of two times to wait; -1 means forever. */
 static int sooner(int a, int b)
 {
 	if (a < 0 || b < 0)
@@ -293,7 +297,7 @@ static int watch_connection(sqlite3 *h, char **message, const void *api)
 	return SQLITE_OK;
 }
 
-/* Only the session's own connection is this thread's. */
+/* Opens the session. Only its own connection to the database is watched. */
 static int open_session(struct daemon *d, const struct session_config *cfg)
 {
 	int err;
@@ -305,7 +309,7 @@ static int open_session(struct daemon *d, const struct session_config *cfg)
 	return err;
 }
 
-/* Beside the control socket, if a socket's name may be so long. */
+/* Names the loader hook's socket after the control socket, if the path has room. */
 static void name_announce_socket(struct daemon *d, struct session_config *session)
 {
 	const char *socket = d->options->socket;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfaux.c - buffers, and which piece of them is due
+ * perfaux.c - the AUX buffers, and which bytes of them to decode next
  *
- * Whose a sample is, its context packet says, which has the thread; without one, of a
- * thread's own buffer that thread; of a CPU's, who ran there by the switches that were
- * recorded; and without these, the thread that PERF_RECORD_AUX was written in: of an
- * event that follows a task it is written whenever that leaves the CPU.
+ * The process of a sample is found by the first of these that is known:
+ * - the thread in the sample's context packet
+ * - the thread that owns the buffer
+ * - the thread that ran on the buffer's CPU, by the recorded switches
+ * - the thread that PERF_RECORD_AUX names: an event that follows a task writes this
+ *   record whenever the task leaves the CPU
  */
 #include "config.h"
 
@@ -38,9 +40,9 @@ struct buffer {
 	struct aux_piece *piece;
 	size_t nr;
 	/* decoding: */
-	size_t next;      /* the piece that is not done, ... */
-	uint64_t done;    /* ... and how much of the buffer is */
-	uint64_t told_ns; /* time of the last record that mentions it */
+	size_t next;      /* the first piece that is not decoded completely */
+	uint64_t done;    /* the buffer is decoded up to this offset */
+	uint64_t told_ns; /* time of the last record that mentions the buffer */
 	struct spefeed feed;
 };
 
@@ -63,7 +65,7 @@ struct decoding {
 	struct perfaux *aux;
 	struct buffer *buffer;
 	uint64_t until_ns;
-	uint32_t pid; /* of the record that told */
+	uint32_t pid; /* of the PERF_RECORD_AUX that mentions the data */
 	perfaux_fn fn;
 	void *ctx;
 };
@@ -241,7 +243,7 @@ static uint32_t pid_of(const struct decoding *d, const struct hw_record *hw,
 	return pid == THREADS_UNKNOWN ? d->pid : pid;
 }
 
-/* By its timestamp, between the records that told; else the later one's. */
+/* The sample's timestamp, limited by I2; the later record's time if it has none. */
 static uint64_t time_of(const struct decoding *d, const struct hw_record *hw)
 {
 	const struct perfaux *aux = d->aux;
@@ -282,7 +284,7 @@ static int read_bytes(int fd, uint8_t *bytes, size_t size, uint64_t at)
 	return 0;
 }
 
-/* Bytes of a buffer from its done on, up to an offset, which one piece has. */
+/* Decodes a buffer from b->done to an offset; piece p has these bytes. */
 static int decode_piece(struct decoding *d, const struct aux_piece *p, uint64_t to)
 {
 	struct perfaux *aux = d->aux;
@@ -302,7 +304,7 @@ static int decode_piece(struct decoding *d, const struct aux_piece *p, uint64_t 
 	return err;
 }
 
-/* All bytes of a buffer that are not done, up to an offset. */
+/* Decodes all further bytes of a buffer, up to an offset. */
 static int decode(struct decoding *d, uint64_t to)
 {
 	struct buffer *b = d->buffer;
@@ -359,7 +361,7 @@ static int compare_pieces(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* perf pads a piece to a multiple of 8, and counts that. */
+/* perf pads a piece to a multiple of 8 bytes, and includes these in its size. */
 static void sort_pieces(struct buffer *b)
 {
 	qsort(b->piece, b->nr, sizeof(*b->piece), compare_pieces);

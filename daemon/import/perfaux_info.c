@@ -2,10 +2,10 @@
 /*
  * perfaux_info.c - the words of PERF_RECORD_AUXTRACE_INFO, as Arm's SPE has them
  *
- * Two words (the PMU's type, and whether buffers are CPUs') until perf 6.12. Later a
- * version, the number of words of the header, type, and number of CPUs; and for each
- * CPU a mark, its number, how many words follow, and these, of which the first is its
- * MIDR_EL1.
+ * Until perf 6.12 there are two words: the PMU's type, and whether each CPU has a
+ * buffer. Later versions begin with a header: version, number of the header's words,
+ * type, and number of CPUs. Then each CPU has a mark, its number, and the number of
+ * words that follow; the first of these is its MIDR_EL1.
  */
 #include "config.h"
 

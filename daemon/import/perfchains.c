@@ -2,9 +2,8 @@
 /*
  * perfchains.c - chains of the kernel, of call records, and of copied stacks
  *
- * Call records (--call-graph lbr) are branches that were not returned from: perf has
- * them in the place of the chain's user part, and so have we, with its newest target as
- * the leaf.
+ * Call records (--call-graph lbr) are branches to procedures that have not returned. As
+ * in perf, they replace the user part of the chain. The newest target is the leaf.
  */
 #include "config.h"
 
@@ -47,7 +46,7 @@ static bool is_in_user(const struct perf_record *r)
 	return (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 }
 
-/* A call's own address stands for the one behind it, to which it returns. */
+/* The return address is not recorded; the address of the call + 1 stands for it. */
 static void put_calls(struct import_chain *c, const struct perfdata *pd,
 		      const struct perf_sample *s)
 {
@@ -60,7 +59,7 @@ static void put_calls(struct import_chain *c, const struct perfdata *pd,
 	}
 }
 
-/* Up to the user's part; whether there is one. */
+/* Copies the chain up to the user part. Returns whether there is a user part. */
 static bool put_kernel_part(struct import_chain *c, const struct perf_sample *s)
 {
 	for (size_t i = 0; i < s->nr_callchain; i++) {

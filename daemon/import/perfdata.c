@@ -2,8 +2,9 @@
 /*
  * perfdata.c - opens a file, and reads it record by record
  *
- * A regular file says where its records are, and has what it says of itself beside
- * them; a pipe has one record after the other, those about itself among them.
+ * A regular file has tables with the places of its records, and of the sections that
+ * describe the machine. A pipe is a sequence of records, and some of these describe the
+ * machine.
  */
 #include "config.h"
 
@@ -64,8 +65,8 @@ static int read_magic(struct perfdata *pd)
 	pd->info.is_pipe = perfdata_u64(&c) == PIPE_SIZE;
 	if (!pd->info.is_pipe && !pd->source.seekable)
 		return perfdata_fail(pd, 8, -ESPIPE,
-				     "a file that perf did not write to a pipe cannot "
-				     "be read from one: name the file");
+				     "perf wrote this recording to a file: it cannot "
+				     "be read from a pipe; give the file's name");
 	return 0;
 }
 
@@ -157,7 +158,7 @@ static int take_attr(struct perfdata *pd, uint8_t *body, size_t size, uint64_t o
 	return err;
 }
 
-/* An event's name comes after it in a pipe, by an id of its. */
+/* In a pipe, a later record has the name of an event, which it identifies by an id. */
 static int take_update(struct perfdata *pd, uint8_t *body, size_t size)
 {
 	struct perfdata_cursor c = { body, body + size, pd->swap, false };
@@ -205,7 +206,7 @@ static int take_own(struct perfdata *pd, uint32_t type, uint16_t misc, uint8_t *
 	case PERFDATA_FINISHED_ROUND:
 		return perfdata_queue_round(pd);
 	}
-	return 1; /* of the machine after all */
+	return 1; /* not about the file: it is passed on */
 }
 
 /* ---- records ---- */
@@ -219,8 +220,9 @@ static int call(struct perfdata *pd, const struct perf_record *r)
 }
 
 /*
- * A sample that comes with the counts of its event and those of its group (:S) stands
- * for as much of each as was counted since the last one.
+ * A sample with the counts of a group of events (:S) becomes one sample of each event.
+ * Its period is what was counted since the event's previous sample. An unknown id
+ * makes a sample of event -1.
  */
 static int hand_out_reads(struct perfdata *pd, struct perf_record *r)
 {
@@ -230,7 +232,12 @@ static int hand_out_reads(struct perfdata *pd, struct perf_record *r)
 		struct perf_read read = perfdata_read_value(&r->sample, i);
 		struct perfdata_id *id = perfdata_get_id(pd, read.id);
 
-		if (!id || read.value == id->count)
+		if (!id) {
+			r->event = -1; /* to be counted */
+			err = call(pd, r);
+			continue;
+		}
+		if (read.value == id->count)
 			continue;
 		r->id = read.id;
 		r->event = id->event;
@@ -286,7 +293,7 @@ int perfdata_take_record(struct perfdata *pd, uint8_t *record, size_t size,
 	return perfdata_queue_add(pd, time, record, size, offset);
 }
 
-/* Hands out where the bytes behind an AUX record are. */
+/* Passes on the place of the AUX data, which follows its record in the file. */
 static int take_aux(struct perfdata *pd, uint8_t *record, size_t size, uint64_t offset,
 		    uint64_t *behind)
 {
@@ -315,7 +322,7 @@ static int take_aux(struct perfdata *pd, uint8_t *record, size_t size, uint64_t 
 	return call(pd, &r);
 }
 
-/* The bytes of a compressed record that are compressed, of both kinds of it. */
+/* Unpacks a compressed record. The newer type has a size, because it is padded. */
 static int take_compressed(struct perfdata *pd, uint32_t type, uint8_t *body,
 			   size_t size, uint64_t offset)
 {
@@ -331,7 +338,7 @@ static int take_compressed(struct perfdata *pd, uint32_t type, uint8_t *body,
 	return perfdata_unpack(pd, c.at, used, offset);
 }
 
-/* Takes in the record at an offset; behind it are so many bytes that are none. */
+/* Takes the record at an offset. *behind is the number of data bytes that follow it. */
 static int take_at(struct perfdata *pd, uint64_t offset, size_t size, uint64_t *behind)
 {
 	struct perfdata_cursor c;
@@ -412,7 +419,7 @@ int perfdata_read(struct perfdata *pd, perfdata_fn fn, void *ctx)
 	err = take_all(pd);
 	if (pd->stopped)
 		return err;
-	late = perfdata_queue_end(pd); /* what comes before the error as well */
+	late = perfdata_queue_end(pd); /* records before an error are passed on, too */
 	return err == 1 ? late : err;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfdata_attr.c - events, and which one a record is of
+ * perfdata_attr.c - events, and the event of each record
  *
- * struct perf_event_attr has grown from 64 bytes, and will: of a shorter one the rest
- * is 0, of a longer one the rest is not looked at, for what changes the layout of
- * samples is a bit of sample_type.
+ * struct perf_event_attr had 64 bytes at first, and still grows. Missing members are 0.
+ * Unknown members at the end are ignored: whatever changes the layout of samples has a
+ * bit in sample_type.
  */
 #include "config.h"
 
@@ -140,7 +140,7 @@ void perfdata_free_attrs(struct perfdata *pd)
 	free(pd->info.event);
 }
 
-/* The event of an id as perf has it: the first of all has no id, or an unknown one. */
+/* The event of an id. As in perf, records without an id belong to the first event. */
 static int event_of(const struct perfdata *pd, uint64_t id)
 {
 	const struct perfdata_info *info = &pd->info;
@@ -171,7 +171,7 @@ int perfdata_sample_event(const struct perfdata *pd, struct perfdata_cursor c,
 	return c.bad ? -1 : event_of(pd, *id);
 }
 
-/* Which event another record is of: ids are counted from its end. */
+/* The event of a record other than a sample, whose id is near the record's end. */
 static int trailer_event(const struct perfdata *pd, const struct perfdata_cursor *c,
 			 uint64_t *id)
 {

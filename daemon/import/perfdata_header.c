@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfdata_header.c - what a file says of itself: attributes, build ids, the machine
+ * perfdata_header.c - the description in a file: attributes, build ids, the machine
  *
- * A file's features are sections behind its data, found by the header's bits; a pipe's
- * are records among the others. Their contents are the same.
+ * The parts of the description are called features. In a file they are sections behind
+ * the data; bits in the header tell which there are. In a pipe they are records. The
+ * contents are the same.
  */
 #include "config.h"
 
@@ -49,8 +50,7 @@ static bool is_wanted(unsigned int feature)
 	return feature < 32 && WANTED >> feature & 1;
 }
 
-/* A length and so many bytes, with a NUL somewhere: a copy, or NULL (bad, or ENOMEM).
- */
+/* Copies a string: its length, then bytes with a NUL. NULL: malformed, or no memory. */
 static char *copy_string(struct perfdata_cursor *c)
 {
 	uint32_t size = perfdata_u32(c);
@@ -355,8 +355,9 @@ static int read_attrs(struct perfdata *pd, const struct perfdata_section *s,
 }
 
 /*
- * The bits of the features, in words whose size is the writing machine's: in the other
- * byte order one of these sizes makes sense, for each file has its host's name.
+ * The bits of the features. The word size of the recording machine matters in the other
+ * byte order. The right one is that with which the bit of the host name is set, because
+ * every file has this feature.
  */
 static void read_bits(struct perfdata_cursor *c, uint64_t bits[FEATURES / 64])
 {
@@ -426,7 +427,7 @@ int perfdata_read_header(struct perfdata *pd)
 		return err;
 	if (pd->data.offset > INT64_MAX || pd->data.size > INT64_MAX)
 		return perfdata_fail(pd, 40, -CPI_ECORRUPT,
-				     "data that is beyond any file's end");
+				     "the place of the data is beyond 2^63 bytes");
 	if (pd->data.size)
 		return read_features(pd, bits);
 	log_warn("%s: perf did not end cleanly: the file does not describe the machine",

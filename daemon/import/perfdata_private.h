@@ -5,10 +5,10 @@
  *	perfdata.c		opens, and reads record after record
  *	perfdata_source.c	bytes of a file or pipe, by their offset
  *	perfdata_unpack.c	records in compressed records
- *	perfdata_header.c	what the file says of itself
- *	perfdata_attr.c		events, and which one a record is of
+ *	perfdata_header.c	the description of the machine and the events
+ *	perfdata_attr.c		events, and the event of each record
  *	perfdata_sample.c	the kernel's layout of samples
- *	perfdata_record.c	that of other records
+ *	perfdata_record.c	the kernel's layout of other records
  *	perfdata_queue.c	order
  */
 #ifndef CPI_DAEMON_PERFDATA_PRIVATE_H

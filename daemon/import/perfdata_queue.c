@@ -2,11 +2,11 @@
 /*
  * perfdata_queue.c - records in the order of their times
  *
- * perf reads the CPUs' buffers one after the other, round after round. What is in one
- * round may be older than what the round before has of other CPUs, but not older than
- * the newest of the round before that: so when a round ends, all is handed out up to
- * the newest record that was known when the last one ended. Records of one time stay
- * in the file's order.
+ * perf reads the buffers of all CPUs one after the other; this is a round. A record of
+ * a round may be older than records of other CPUs in the round before, but not older
+ * than the newest record of the round before that. So at the end of a round, all
+ * records up to the newest one of the round before are passed on. Records with the same
+ * time keep the file's order.
  */
 #include "config.h"
 

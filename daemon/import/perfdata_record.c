@@ -40,9 +40,9 @@ const char *perfdata_text(struct perfdata_cursor *c)
 }
 
 /*
- * Linux 3.12 to 3.15 have the name where later kernels have protection and flags, and
- * nothing else tells them apart. A name begins with "/" or "[", whose bits are no
- * protection that a mapping can have.
+ * Linux 3.12 to 3.15 write the name where later kernels write protection and flags. A
+ * name begins with "/" or "[", and a mapping's protection never has the bits of these
+ * characters, so the first byte tells which it is.
  */
 static bool is_without_protection(const struct perfdata_cursor *c)
 {
@@ -161,7 +161,7 @@ int perfdata_decode_record(const struct perfdata *pd, struct perfdata_cursor *c,
 	return 0;
 }
 
-/* Since Linux 5.9, with what makes a counter of few bits last. */
+/* Since Linux 5.9 it also says how to extend a counter that has few bits. */
 static void decode_time_conv(struct perfdata_cursor *c, struct perf_time_conv *t)
 {
 	const uint8_t *flags;

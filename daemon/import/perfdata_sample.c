@@ -2,9 +2,9 @@
 /*
  * perfdata_sample.c - the kernel's layout of samples
  *
- * One field after the other, as perf_output_sample() writes them: each bit of
- * sample_type that is set stands for one. A bit that is not known here stands for a
- * field of unknown size, so that nothing can be said of the file.
+ * A sample is a sequence of fields in the order of perf_output_sample(), one for each
+ * bit of sample_type. An unknown bit means a field of unknown size, so later fields
+ * cannot be found. Such a file is refused.
  */
 #include "config.h"
 
@@ -57,7 +57,7 @@ struct perf_read perfdata_read_value(const struct perf_sample *s, size_t i)
 	return r;
 }
 
-/* A number of bytes whose size word is size_bytes wide, up to a multiple of 8. */
+/* A 32-bit size, and so many bytes; together they are a multiple of 8 bytes. */
 static void decode_raw(struct perfdata_cursor *c, struct perf_sample *s)
 {
 	s->raw_size = perfdata_u32(c);
@@ -120,7 +120,7 @@ static void decode_stack(struct perfdata_cursor *c, struct perf_sample *s)
 	s->stack_size = used < size ? used : size;
 }
 
-/* What comes before the counts, of all sizes that are fixed. */
+/* The fields before the counts, which all have a fixed size. */
 static void decode_head(struct perfdata_cursor *c, const struct perfdata_event *e,
 			struct perf_record *r)
 {

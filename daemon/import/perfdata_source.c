@@ -2,7 +2,7 @@
 /*
  * perfdata_source.c - bytes of a file or a pipe, by their offset
  *
- * A file is read, not mapped: who wrote it may cut it while we look.
+ * A file is read, not mapped, because its owner may truncate it meanwhile.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@ void perfdata_source_close(struct perfdata_source *s)
 	s->data = NULL;
 }
 
-/* Appends what there is to the buffer: 1, 0 at the end, or -errno. */
+/* Reads more bytes into the buffer. Returns 1, 0 at the end of the file, or -errno. */
 static int fill(struct perfdata_source *s)
 {
 	ssize_t n;

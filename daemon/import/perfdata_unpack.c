@@ -2,9 +2,10 @@
 /*
  * perfdata_unpack.c - records in compressed records
  *
- * All compressed records of a file are one zstd stream: a record in it may begin in one
- * and end in the next. What comes out is taken in piece by piece, so that a bomb costs
- * time in proportion to what it unpacks to, and no memory.
+ * All compressed records of a file together are one zstd stream. So a record in the
+ * stream may begin in one compressed record and end in the next. The output is taken
+ * piece by piece, so a decompression bomb takes time in proportion to its output, but
+ * no memory.
  */
 #include "config.h"
 
@@ -28,8 +29,8 @@ static int take_whole(struct perfdata *pd, uint64_t offset)
 
 		if (size < sizeof(struct perf_event_header))
 			return perfdata_fail(pd, offset, -CPI_ECORRUPT,
-					     "a record of %zu bytes in a compressed "
-					     "one",
+					     "a compressed record contains a record of "
+					     "%zu bytes",
 					     size);
 		if (b->len - at < size)
 			break;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ":upp", as perf writes what is excluded, and how precise it is to be. */
+/* Appends perf's modifiers, such as ":upp": what is counted, and how precisely. */
 static void add_modifiers(const struct perfdata_event *e, char *name)
 {
 	char *at = name + strlen(name);

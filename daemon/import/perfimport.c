@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfimport.c - two readings of a recording, and what comes between
+ * perfimport.c - reads a recording twice, and prepares the database in between
  */
 #include "config.h"
 
@@ -21,6 +21,10 @@
 
 #define FORGET_AFTER (64u << 10) /* records, until the process map is tidied up */
 #define FORGET_NS    (10 * NSEC_PER_SEC)
+#define MAX_LOST     (1ull << 56) /* samples of a recording; more is corrupt */
+
+/* Of PERF_RECORD_LOST_SAMPLES, set by perf: a BPF filter dropped these samples. */
+#define MISC_DROPPED_BY_FILTER (1u << 15)
 
 int perfimport_id(int fd, char out[PERFIMPORT_ID_SIZE])
 {
@@ -46,7 +50,7 @@ int perfimport_id(int fd, char out[PERFIMPORT_ID_SIZE])
 
 /* ---- the first reading ---- */
 
-/* Samples have a time, and AUX buffers were full of them at one. */
+/* Notes the time of a sample, or of a record about AUX data, which contains samples. */
 static void note_time(struct import *im, uint64_t ns)
 {
 	if (ns == UINT64_MAX)
@@ -72,11 +76,15 @@ static int note_sample(struct import *im, const struct perf_record *r)
 	return err;
 }
 
-/* x86 has the time stamp counter's rate: time = (TSC * mult) >> shift, in ns. */
+/* On x86 this is the rate of the time stamp counter: ns = (TSC * mult) >> shift. */
 static void note_clock(struct import *im, const struct perf_time_conv *t)
 {
-	if (t->shift < 64 && t->mult)
-		im->tsc_hz = (uint64_t)(ldexp(1e9, (int)t->shift) / (double)t->mult);
+	double hz;
+
+	if (t->shift >= 64 || !t->mult)
+		return;
+	hz = ldexp(1e9, (int)t->shift) / (double)t->mult;
+	im->tsc_hz = hz < 1e12 ? (uint64_t)hz : 0;
 }
 
 static int note_record(void *ctx, const struct perf_record *r)
@@ -118,7 +126,7 @@ static bool is_gone(uint32_t tgid)
 	return false;
 }
 
-/* What is asked of the process map later is of the horizon at the earliest. */
+/* Later look-ups in the process map are not older than the horizon. */
 static void tidy_up(struct import *im)
 {
 	uint64_t horizon = perfaux_horizon(im->aux);
@@ -128,6 +136,43 @@ static void tidy_up(struct import *im)
 	if (horizon > im->now_ns - FORGET_NS)
 		horizon = im->now_ns - FORGET_NS;
 	procmap_forget(im->maps.procmap, horizon, is_gone);
+}
+
+static uint64_t nr_ring_lost(const struct import *im)
+{
+	return im->lost_told > im->lost_total ? im->lost_told : im->lost_total;
+}
+
+/*
+ * Newer recordings report what a ring lost twice: PERF_RECORD_LOST counts losses as
+ * they happen, and at the end of the recording perf adds each event's total, without a
+ * time. So only the larger sum is counted. Samples that a filter of perf dropped were
+ * not lost.
+ */
+static int take_lost(struct import *im, const struct perf_record *r)
+{
+	const bool is_of_samples = r->type == PERF_RECORD_LOST_SAMPLES;
+	const uint64_t before = nr_ring_lost(im);
+	uint64_t n = r->lost;
+
+	if (is_of_samples && r->misc & MISC_DROPPED_BY_FILTER)
+		return 0;
+	if (n > MAX_LOST - im->lost_told || n > MAX_LOST - im->lost_total ||
+	    n > MAX_LOST - im->result.nr_lost) {
+		log_err("%s: at offset %#llx: a record of %llu lost samples: %s",
+			im->cfg->name, (unsigned long long)r->offset,
+			(unsigned long long)n, err_str(-CPI_ECORRUPT));
+		return -CPI_ECORRUPT;
+	}
+	if (!is_of_samples)
+		im->lost_told += n;
+	else if (!r->time || r->time == UINT64_MAX)
+		im->lost_total += n;
+	if (!is_of_samples || !r->time || r->time == UINT64_MAX)
+		n = nr_ring_lost(im) - before;
+	if (n)
+		perfimport_lose(im, r->event, SAMPLE_RING_LOST, n);
+	return 0;
 }
 
 static int take_record(void *ctx, const struct perf_record *r)
@@ -143,8 +188,7 @@ static int take_record(void *ctx, const struct perf_record *r)
 		return perfimport_take_sample(im, r);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		perfimport_lose(im, r->event, SAMPLE_RING_LOST, r->lost);
-		return 0;
+		return take_lost(im, r);
 	case PERF_RECORD_THROTTLE:
 		perfimport_take_throttle(im, r);
 		return 0;
@@ -220,7 +264,7 @@ static int open_kernel(struct import *im)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Between the readings: what the recording consists of, and where it goes. */
+/* Between the readings: makes streams and names of events, and begins the epoch. */
 static int prepare(struct import *im, struct db *db)
 {
 	char id[PERFIMPORT_ID_SIZE];

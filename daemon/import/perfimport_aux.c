@@ -2,8 +2,8 @@
 /*
  * perfimport_aux.c - samples that hardware wrote into AUX buffers
  *
- * Each stands for as many operations as its event's period says. What is lost is told
- * of by flags. The number of lost samples is not known; each flag counts as one.
+ * The period of a sample is that of its event. Flags of PERF_RECORD_AUX report losses.
+ * The number of lost samples is not known; each flag counts as one.
  */
 #include "config.h"
 

@@ -3,7 +3,7 @@
  * perfimport_private.h - shared by the files that implement perfimport.h
  *
  *	perfimport.c		reads the recording twice
- * perfimport_samples.c counts samples and losses
+ *	perfimport_samples.c	counts samples and losses
  *	perfimport_aux.c	samples that are in AUX buffers
  *	perfimport_store.c	streams and flushes
  */
@@ -54,6 +54,8 @@ struct import {
 	uint64_t flushed_ns;
 	uint64_t tsc_hz; /* 0: not known */
 	uint64_t nr_records;
+	uint64_t lost_told;  /* lost samples, from PERF_RECORD_LOST */
+	uint64_t lost_total; /* from the totals that perf writes at the end */
 	char (*name)[PERFEVENTS_NAME_SIZE]; /* by event */
 	struct perfimport_result result;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perfimport_samples.c - what a recording counts, stream by stream
+ * perfimport_samples.c - counts the samples and losses of a recording by stream
  *
- * A sample is an entry of a batch of its own, whose interval is its moment. What comes
- * with it, branches and a chain of callers, is of the same moment.
+ * Each sample is attributed as a batch with one entry, whose interval is the sample's
+ * time. Its branches and its chain have the same time.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@ static bool is_guest(uint16_t misc)
 	return false;
 }
 
-/* The stream that stands for an event in records about it; -1 is any. */
+/* The stream for records about an event (-1: any), which have no period. */
 static struct bank *bank_of(struct import *im, int event, int *stream)
 {
 	int main = perfstreams_main(im->streams, event);
@@ -39,7 +39,7 @@ static struct bank *bank_of(struct import *im, int event, int *stream)
 	return &im->bank[main / (int)CPI_MAX_EVENTS];
 }
 
-/* Edges are of the event's main stream: they are counts, whatever the period. */
+/* Edges belong to the main stream of the event: they have counts, but no period. */
 static int take_branches(struct import *im, const struct perf_record *r)
 {
 	int stream, err;
@@ -52,7 +52,7 @@ static int take_branches(struct import *im, const struct perf_record *r)
 	return err;
 }
 
-/* A chain is of its sample's stream: the stacks' time is that of the samples. */
+/* A chain belongs to the stream of its sample, so it stands for the same time. */
 static int take_chain(struct import *im, const struct perf_record *r, struct bank *b,
 		      int stream)
 {

@@ -2,10 +2,10 @@
 /*
  * perfimport_store.c - from banks of streams to flushes of an epoch
  *
- * An entry has room for CPI_MAX_EVENTS streams, and so has a tally. A recording may
- * have more: then there are several tallies, each with the streams behind those of the
- * one before, and each is a flush of its own. So are the stacks of a stream, which
- * number images in their own way.
+ * An entry and a tally have room for CPI_MAX_EVENTS streams. A recording may have more;
+ * then there are several tallies, with consecutive streams, and each is a flush of its
+ * own. The stacks of each stream are a flush of their own, too, because each tree of
+ * stacks numbers its images itself.
  */
 #include "config.h"
 
@@ -44,7 +44,10 @@ static int make_banks(struct import *im)
 	return 0;
 }
 
-/* Real time of the recording: by its clock, or it ended when the file was written. */
+/*
+ * Real times come from the clock times in the header. If it has none, the last sample
+ * is assumed to be as old as the file.
+ */
 static int find_real_time(struct import *im)
 {
 	const struct perfdata_info *info = perfdata_info(im->pd);
@@ -65,7 +68,9 @@ static uint64_t real_ns(const struct import *im, uint64_t ns)
 	return ns + (uint64_t)im->to_real;
 }
 
-/* By the processor's name, or its time stamp counter: an Arm's has a rate of its own.
+/*
+ * The clock rate in the processor's name, or that of its time stamp counter. On Arm,
+ * the counter's rate is not that of the processor.
  */
 static uint64_t find_clock(const struct import *im)
 {
@@ -223,7 +228,7 @@ static int post_bank(struct import *im, size_t nr)
 	return err;
 }
 
-/* Of several flushes the last ones have no length. */
+/* Of several flushes, the first has the interval; the others have length 0. */
 int perfimport_flush(struct import *im)
 {
 	int err = 0;
@@ -235,7 +240,7 @@ int perfimport_flush(struct import *im)
 	return err ? err : outbox_store(im->outbox, im->store);
 }
 
-/* A tree that has all the room that a tally gives it takes no new frames. */
+/* Whether to flush soon: beyond STACKTALLY_MAX_BYTES, trees take no new frames. */
 static bool is_crowded(const struct stacktally *t)
 {
 	return t && stacktally_memory(t) > STACKTALLY_MAX_BYTES / 2;

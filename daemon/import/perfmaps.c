@@ -141,7 +141,9 @@ static void apply_mmap(struct perfmaps *m, const struct perf_record *r,
 	}
 }
 
-/* Of a process that was there before, perf itself tells: it has nothing of its parent.
+/*
+ * For processes that ran before the recording, perf makes fork records, and mapping
+ * records of all that they map. So these inherit nothing from their parents.
  */
 static void apply_fork(struct perfmaps *m, const struct perf_record *r,
 		       uint64_t when_ns)

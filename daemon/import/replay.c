@@ -2,9 +2,8 @@
 /*
  * replay.c - one image, one stream, one flush
  *
- * There is no process whose mappings would have to be known: what a record names are
- * offsets already, so attribution is adding up. Memory is bounded by the instructions
- * of what ran, not by how long it did.
+ * Records contain offsets, so no process map is needed, and counts are only added up.
+ * Memory depends on how many instructions ran, not on how long.
  */
 #include "config.h"
 
@@ -121,11 +120,14 @@ static int read_all(struct replay *r)
 	return err;
 }
 
-/* Of what ran, at a nanosecond a cycle; time begins in 1970. */
+/* A cycle counts as a nanosecond, and no recording begins before 1970. */
 static uint64_t duration_ns(const struct replay *r, uint64_t now_ns)
 {
-	const uint64_t ns = r->account.received * tipfile_info(r->file)->interval;
+	uint64_t ns;
 
+	if (__builtin_mul_overflow(r->account.received, tipfile_info(r->file)->interval,
+				   &ns))
+		return now_ns;
 	return ns < now_ns ? ns : now_ns;
 }
 
@@ -239,8 +241,8 @@ int replay_file(const struct replay_config *cfg, uint64_t *nr_samples)
 		err = -CPI_EEMPTY;
 	if (err) {
 		log_err("%s: at byte %" PRIu64
-			": %s: records are what cpi tip --records "
-			"writes",
+			": %s; files of records are written by cpi tip "
+			"--records",
 			cfg->path, r.file ? tipfile_where(r.file) : 0, err_str(err));
 	} else {
 		describe_image(&r);

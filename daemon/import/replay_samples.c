@@ -35,7 +35,7 @@ static int share_out(const struct cpi_tip_sample *s, const struct replay_taker *
 			.address = s->address[i],
 			.count = !i,
 			.weight = (enum weight)s->state,
-			/* What 1/n leaves over, beyond 8, is the older ones'. */
+			/* The remainder of the division goes to the older ones. */
 			.part = WEIGHT_UNIT / s->n + (i < WEIGHT_UNIT % s->n),
 		};
 

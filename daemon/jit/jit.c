@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jit.c - whose run-time code it is, and what of it has samples
+ * jit.c - finds the code object of a sample, and keeps code objects that have samples
  *
- * A look-up touches memory only. Where the process is new, its files have not been read
- * up to the sample's time, or the code's bytes are missing, it notes so;
- * jit_read_noted() asks and reads, and the look-up is made again.
+ * A look-up only uses memory. It notes what is missing: the identity of a new process,
+ * the part of its files up to the sample's time, or the bytes of the code.
+ * jit_read_noted() reads these, and then the look-up is repeated.
  *
  * Samples of code that no file names are kept until the flush, with their process.
  */
@@ -29,18 +29,18 @@
 #include "daemon/jit/jitread.h"
 
 #define ROUND_BUDGET (16u << 20) /* bytes read and sorted in a round */
-#define TRY_COST     (64u << 10) /* of them, what looking for the file takes */
+#define TRY_COST     (64u << 10) /* of the budget, for opening a file */
 #define FORGET_AFTER 3           /* rounds without a sample */
-#define MAX_COPIED   1024        /* pieces of code in a page, and of what was there */
+#define MAX_COPIED   1024        /* code objects in one page, older ones included */
 #define ORDER_NS     (100 * NSEC_PER_MSEC)
 
 /*
- * What is known of who a process is:
+ * What is known about the identity of a process:
  *
- *   UNASKED ── it says ──> KNOWN
- *      └── nobody has it any more ──> GONE, until the round ends
+ *   UNASKED ── it was read ──> KNOWN
+ *      └── the process has ended ──> GONE, until the round ends
  *
- * A look-up makes one UNASKED; asking is a step of its own (jit_read_noted()).
+ * A look-up enters a process as UNASKED; jit_read_noted() reads its identity.
  */
 enum owner_state { OWNER_UNASKED, OWNER_KNOWN, OWNER_GONE };
 
@@ -193,7 +193,7 @@ static struct jit_process *add_process(struct jit *j, const struct process *p)
 	return jp;
 }
 
-/* Asks who it is. What did not answer may do so later. */
+/* Reads the identity of a process. If there was no answer in time, it stays UNASKED. */
 static void ask_owner(struct jit *j, struct jit_process *p)
 {
 	struct jit_owner owner;
@@ -273,7 +273,7 @@ bool jit_note(struct jit *j, const struct process *p)
 /* Reads new entries, and removes code that was replaced before horizon_ns. */
 static void refresh(struct jit *j, struct jit_process *p, uint64_t horizon_ns)
 {
-	size_t before = jitmap_memory(&p->map), nr = p->map.nr_built;
+	size_t before = jitmap_memory(&p->map);
 
 	if (j->map_bytes > JIT_MAX_BYTES || j->budget < TRY_COST)
 		return;
@@ -285,7 +285,7 @@ static void refresh(struct jit *j, struct jit_process *p, uint64_t horizon_ns)
 	else
 		jitread_text(images_timed_child(j->images), &p->owner, &p->file,
 			     &p->map, &j->budget);
-	if (p->map.nr != nr) {
+	if (p->map.nr != p->map.nr_built) {
 		size_t work = p->map.nr * sizeof(*p->map.code);
 
 		jitmap_build(&p->map, horizon_ns);
@@ -325,7 +325,7 @@ static uint8_t *read_bytes(struct jit *j, const struct jit_process *p,
 	return bytes;
 }
 
-/* In half of the 64 bits' range, so that nothing that begins there wraps. */
+/* The result is below 2^63, so the offsets of a code object do not wrap. */
 static uint64_t hash_object(const char *name, uint64_t size, const uint8_t *bytes)
 {
 	uint8_t digest[SHA256_DIGEST_SIZE];
@@ -463,7 +463,7 @@ int jit_find(struct jit *j, const struct process *p, uint64_t pc, uint64_t from_
 
 	if (!jp || jp->state == OWNER_GONE)
 		return -ENOENT;
-	/* An older map might have what was there before. */
+	/* If the map was read before the sample, it may have code that was replaced. */
 	if (jp->state == OWNER_KNOWN && jp->tried_ns > to_ns)
 		err = look_up(j, jp, pc, from_ns, to_ns, image, bias);
 	return err == -EAGAIN ? note(j, &wanted) : err;

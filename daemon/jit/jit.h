@@ -147,7 +147,7 @@ struct jit_object {
 struct jit_object *jit_take(struct jit *j);
 void jit_free_objects(struct jit_object *list);
 
-/* From now on as much may be read again; processes that are gone are forgotten. */
+/* Begins a round: the budget of bytes is new, and ended processes are forgotten. */
 void jit_next_round(struct jit *j);
 
 void jit_mark_images(const struct jit *j);

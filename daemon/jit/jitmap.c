@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sorted array, built anew when something was added: look-ups outnumber changes,
- * and a process may hand over a hundred thousand lines at once, in any order and
- * nested in any way. A look-up walks down from the last piece that starts before the
- * address, for as long as any piece below reaches it; MAX_STEPS bounds what a map
- * costs that was made to be slow.
+ * jitmap.c - a sorted array of code objects
+ *
+ * It is sorted again when code was added, because look-ups outnumber changes, and a
+ * process may add a hundred thousand lines at once, in any order and nested. A look-up
+ * goes down from the last code object that starts at or below the address, while the
+ * reach says that a lower one may contain it. A process could make that slow, so
+ * MAX_STEPS bounds it.
  */
 #include "config.h"
 
@@ -176,7 +178,7 @@ int jitmap_find(struct jitmap *m, uint64_t pc, uint64_t t0, uint64_t t1,
 		c = pick(m, pc, t1, true, NULL);
 	if (!c)
 		return -ENOENT;
-	/* If it came after the first moment, what it replaced may have run before. */
+	/* If it was added after t0, the code that it replaced may have run since t0. */
 	for (older = c; older && older->known_ns > t0 && older->since_ns <= t1;) {
 		older = pick(m, pc, t1, false, older);
 		if (older && (older->start != c->start ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jitowner.c - who a process is, to those who look at its files
+ * jitowner.c - reads the identity of a process: its user, begin, and inner PID
  */
 #include "config.h"
 

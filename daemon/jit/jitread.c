@@ -64,7 +64,7 @@ static int open_owned(const struct jit_owner *owner, const char *path, struct st
 	return -EACCES;
 }
 
-/* A reading that the worker did: of which file, and what followed of it. */
+/* Which file the worker has read, and in which state. */
 struct file_state {
 	uint64_t device, inode;
 	uint64_t mtime_ns;
@@ -80,7 +80,7 @@ static bool same_inode(const struct jit_file *f, uint64_t device, uint64_t inode
 	return f->inode == inode && f->device == device;
 }
 
-/* What is told from now on is newer than all that was. */
+/* Begins a new file. Its code is newer than all code before, so the order goes on. */
 static void begin(struct jit_file *f, struct jitmap *m, const struct file_state *st)
 {
 	const uint32_t order = m->order;
@@ -183,7 +183,7 @@ static void go_to(struct jit_file *f, const char *text, size_t len, uint64_t at)
 	memcpy(f->tail, text + len - f->nr_tail, f->nr_tail);
 }
 
-/* The code of all lines was there when the last was written. */
+/* The code of all lines existed when the file was last written. */
 static struct jit_code when_written(const struct jit_file *f, uint64_t written_ns)
 {
 	const uint64_t now_ns = time_mono_ns(), ago_ns = time_real_ns() - written_ns;
@@ -272,13 +272,13 @@ struct dump_question {
 /* Followed by the records, each with its name behind it. */
 struct dump_answer {
 	struct file_state state;
-	int32_t end; /* 0: there is more; -EAGAIN: not yet; or why not */
+	int32_t end; /* 0: there is more; -EAGAIN: the end for now; or an error */
 	uint32_t nr_records;
 	bool has_header;
 	struct jitdump_header header;
 };
 
-/* A file of the owner's, of the path in the question. A descriptor, or -errno. */
+/* Opens the file at the path in a question. Returns a descriptor, or -errno. */
 static int open_asked(const struct jit_owner *owner, const char *path, size_t size,
 		      struct stat *st)
 {
@@ -291,7 +291,7 @@ static void put_record(struct buf *out, const struct jitdump_record *r)
 	buf_put(out, r->name ? r->name : "", r->name ? strlen(r->name) + 1 : 1);
 }
 
-/* Appends records from at on. What ended it, as above. */
+/* Appends records from offset `at` on. Returns what end in struct dump_answer says. */
 static int read_records(int fd, uint64_t at, struct dump_answer *a, uint32_t max,
 			struct buf *out)
 {

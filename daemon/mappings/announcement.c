@@ -48,8 +48,10 @@ static bool has_sound_segments(const struct announcement *s)
 {
 	for (int i = 0; i < s->nr_segments; i++) {
 		const struct cpi_announce_segment *g = &s->segments[i];
+		const uint64_t size = g->size;
 
-		if (!g->size || s->base > UINT64_MAX - g->vaddr - g->size)
+		if (!size || g->vaddr > UINT64_MAX - size ||
+		    s->base > UINT64_MAX - g->vaddr - size)
 			return false;
 	}
 	return true;

@@ -286,7 +286,7 @@ int cgroups_find_mount(char **out)
 	return 0;
 }
 
-/* In v1 the id of an exec is of perf's hierarchy, which does not say the service. */
+/* With v1, an exec's sample has an id of perf's hierarchy, which names no service. */
 static bool has_perf_in_v1(void)
 {
 	struct cgroups_paths paths;

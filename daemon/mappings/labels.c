@@ -99,7 +99,10 @@ static int read_label(struct timed_child_job *job)
 	return 0;
 }
 
-/* Whether it was asked, and either its environment was read or it is gone. */
+/*
+ * Sets the label of a process by its environment; without one that can be read, it has
+ * no label. Returns 0, or an error of timed_child_ask().
+ */
 static int ask(const struct scan *s, struct timed_child *a, uint32_t tgid)
 {
 	const struct timed_child_question q = { .fn = read_label,

@@ -182,8 +182,8 @@ int registration_check(const struct registration *r, struct buf *text)
 	    r->base > UINT64_MAX - r->size || kernel_address(r->base + r->size) ||
 	    r->offset > INT64_MAX - r->size) {
 		buf_printf(text,
-			   "a range has 1 to %u bytes of user memory, and a file's "
-			   "whole path\n",
+			   "the range must have 1 to %u bytes of user memory, and "
+			   "the file's path must begin with /\n",
 			   REGISTRATION_MAX);
 		return -EINVAL;
 	}

@@ -633,7 +633,7 @@ static const char *comm_of(const struct sideband *sb, const struct record_task *
 	return p ? p->comm : "";
 }
 
-/* A thread that there is no memory for has no process. */
+/* If there is no memory for a thread, it is not told apart. */
 static void apply_thread_fork(struct sideband *sb, const struct record_task *r,
 			      uint64_t time)
 {

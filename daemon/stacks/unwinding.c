@@ -109,6 +109,7 @@ static void begin(struct unwinding *u)
 	}
 	memset(u->slot, 0, sizeof(u->slot));
 	u->nr_good = 0;
+	u->told &= err != 0; /* a later failure is logged again */
 	u->heard_ns = time_mono_ns();
 	if (err) {
 		if (!u->told)

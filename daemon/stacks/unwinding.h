@@ -3,7 +3,8 @@
  * unwinding.h - turns copied registers and stacks into call chains, with cpi-unwind
  *
  * Samples are sent to cpi-unwind (abi/unwind.h), with the mappings of their process,
- * and are pending until their chain comes. No function blocks. Lost samples are
+ * and are pending until their chain comes. Only unwinding_finish() waits for chains.
+ * Files of processes are read within the limits of timed_child.h. Lost samples are
  * counted by reason: there was no room for them (full), or no worker (died). If a
  * worker ends or does not answer, its pending samples are lost, and another worker
  * is started: after 1 s, after each further failure twice as long, at most 64 s.
