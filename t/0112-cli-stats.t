@@ -88,7 +88,7 @@ box=/kubepods.slice/kubepods-burstable-pod11111111_2222_3333_4444_555555555555.s
 "$builddir/t/runsdb" whose.db <<END || bail "no database"
 by 10 1000 cgroup=/system.slice/ssh.service@main=100 cgroup=$box@main=50 label=x@main=7 main=3
 by 10 1000 cgroup=/system.slice/ssh.service@main=300 process=cc:12@main=20 comm=cc@main=4
-no 10 1000 main=60 other:main=5
+no 10 1000 main=60 other:main=5 idle:idle=5000
 END
 whose()
 {
@@ -99,7 +99,7 @@ is "$(whose by --by cgroup | cut -d, -f3,9,10,16)" "400,100,300,/system.slice/ss
 34,10,24,[unknown cgroup]" "rows by cgroup add up the samples of each cgroup"
 is "$(whose by no --by unit | cut -d, -f3,5,16)" "400,3,ssh.service
 99,3,[no unit]
-50,3,${box##*/}" "rows by unit include an epoch without contexts"
+50,3,${box##*/}" "rows by unit include an epoch without contexts, but not its idle time"
 is "$(whose by --by container | cut -d, -f3,16-)" "434,[no container],,,,
 50,0123456789ab,containerd,11111111-2222-3333-4444-555555555555,burstable," \
 	"rows by container name the runtime, the pod and its class"

@@ -366,7 +366,7 @@ int query_contexts(struct db *db, const struct query_selection *sel, unsigned in
 
 	q.apart = kinds;
 	err = rows_epoch_ids(q.epochs, &scope.epochs);
-	if (!err)
+	if (!err && kinds | query_restricted_kinds(&q))
 		err = contexts_need(db_handle(db), scope.epochs.data,
 				    kinds | query_restricted_kinds(&q));
 	if (!err)

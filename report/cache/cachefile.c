@@ -84,8 +84,10 @@ static int open_own(int dirfd, const char *name)
 	return -EPERM;
 }
 
-/* Opens this user's own home: with another's $HOME, as sudo -E has, nothing is made
- * there. */
+/*
+ * Opens $HOME if this user owns it. With sudo -E it is another user's, and no file is
+ * made there.
+ */
 static int open_home(void)
 {
 	const char *home = getenv("HOME");
@@ -103,7 +105,7 @@ static int open_home(void)
 	return -EPERM;
 }
 
-/* The folder of this user's caches; its own folder in there is made. */
+/* Opens this program's folder in the folder of this user's caches; creates both. */
 static int open_folder(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");

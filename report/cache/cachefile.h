@@ -6,8 +6,8 @@
  * same build of this program, since another one may compute something else, and only
  * for the same key: what the content was computed from. A sum finds damage. The caller
  * must be safe from forged content, which only the user could have written. There are
- * no files without a home directory, or if another user may write to it. Every failure
- * only costs time.
+ * no files if the home directory is missing or another user's, or if another user may
+ * write to the cache directory. Every failure only costs time.
  */
 #ifndef CPI_REPORT_CACHEFILE_H
 #define CPI_REPORT_CACHEFILE_H

@@ -11,8 +11,8 @@
 #include "db/profile/selection.h"
 
 /*
- * Sets k for the database in this file. Returns 0, or -errno if it cannot be looked at;
- * then nothing is to be kept.
+ * Sets k for the database in this file. Returns 0; or the -errno of stat(), after which
+ * k must not be used.
  */
 int sumfile_keeper(const char *database, struct query_keeper *k);
 

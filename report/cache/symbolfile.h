@@ -12,8 +12,10 @@
 
 #include "analysis/image/image.h"
 
-/* As the members recall and keep of struct image_search. ctx is a bool: it is set if a
- * file was written, and symbolfile_limit() is due. */
+/*
+ * For the members recall and keep of struct image_search. ctx is a bool, which
+ * symbolfile_keep() sets if it wrote a file; then call symbolfile_limit() at the end.
+ */
 int symbolfile_recall(void *ctx, const struct image_desc *desc,
 		      const struct image_origin origin[2], struct symtab *t);
 void symbolfile_keep(void *ctx, const struct image_desc *desc,

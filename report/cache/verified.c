@@ -59,7 +59,8 @@ void verified_close(struct verified *v)
 		err = cachefile_save(&the_file, v->entries.data + from,
 				     v->entries.len - from);
 		if (err)
-			log_debug("what files have is not kept: %s", err_str(err));
+			log_debug("the hashes of files cannot be kept: %s",
+				  err_str(err));
 	}
 	buf_fini(&v->entries);
 	free(v);

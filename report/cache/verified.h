@@ -2,9 +2,9 @@
 /*
  * verified.h - which files were found to have which content, kept between runs
  *
- * A report uses a program's file only if its content is what ran, and a hash over it
- * says so. A file whose device, inode, size and times of change are those of an earlier
- * run still has that content, and need not be read.
+ * A report uses a program's file only if a hash shows that its content is the content
+ * that ran. If its device, inode, size and times of change are the same as in an
+ * earlier run of the report, its content is too, and the file need not be read.
  */
 #ifndef CPI_REPORT_VERIFIED_H
 #define CPI_REPORT_VERIFIED_H

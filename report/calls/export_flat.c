@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/progress.h"
+#include "db/profile/stacktree.h"
 #include "report/calls/export_frames.h"
 #include "report/calls/export_labels.h"
 #include "report/calls/export_samples.h"
@@ -86,6 +87,8 @@ static int compare_counts(const void *a, const void *b)
 static int find_frames(struct flat *f, struct image *im, uint64_t offset)
 {
 	f->frames.nr = 0;
+	if (!f->image.id)
+		return export_frames_add_unknown(&f->frames, stack_unknown_str(offset));
 	if (f->image.desc.kind == IMAGE_IDLE)
 		return export_frames_add_idle(&f->frames);
 	return export_frames_add(&f->frames, &f->image, im, offset);
@@ -94,6 +97,9 @@ static int find_frames(struct flat *f, struct image *im, uint64_t offset)
 static struct evidence_use use_at(const struct flat *f, struct image *im,
 				  uint64_t offset)
 {
+	if (!f->image.id)
+		return procedure_evidence_unknown_use(f->w->evidence,
+						      stack_unknown_str(offset));
 	return procedure_evidence_use(f->w->evidence, &f->image,
 				      im ? image_symbol_at(im, offset) : NULL);
 }
@@ -132,7 +138,7 @@ static int end_image(struct flat *f)
 	if (!f->nr_counts)
 		return 0;
 	qsort(f->count, f->nr_counts, sizeof(*f->count), compare_counts);
-	if (f->image.desc.kind != IMAGE_IDLE)
+	if (f->image.id && f->image.desc.kind != IMAGE_IDLE)
 		err = image_cache_get(f->images, &f->image, &im);
 	if (err != -ENOMEM)
 		err = hand_out_counts(f, im);
@@ -239,7 +245,10 @@ static void on_progress(void *ctx, size_t done, size_t all)
 	progress_update(&f->progress, done, all);
 }
 
-/* Adds samples without an image, unless the selection names images or contexts. */
+/*
+ * Adds samples without an image, by reason. If contexts are selected, on_profile() got
+ * those samples as image 0; if images are selected, they are not of these.
+ */
 static int hand_out_unknown(struct flat *f)
 {
 	const struct query_selection *query = &f->w->sel.query;
@@ -279,6 +288,7 @@ static int each_of_host(void *ctx, const struct query_epochs *epochs)
 
 	f->epochs = epochs;
 	query.epochs = epochs;
+	query.unknown = query_restricted_kinds(&query) != 0;
 	query.apart = f->w->kinds;
 	if (query.apart) {
 		err = query_need_contexts(f->w->sel.db, epochs, query.apart);

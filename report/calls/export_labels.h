@@ -6,6 +6,7 @@
  *	cgroup    cgroup, container, pod, container_name, unit
  *	label     label
  *	process   process, pid, comm unless that is a kind
+ *	thread    thread, tid
  *	any       host
  */
 #ifndef CPI_REPORT_EXPORT_LABELS_H

@@ -47,7 +47,7 @@ struct export_frame {
 	const char *function; /* demangled; never NULL */
 	const char *raw;      /* not demangled; NULL if inlined or unknown */
 	struct line line;     /* { NULL, 0 } if not known */
-	struct line begin;    /* where the procedure begins, not the inlined function */
+	struct line begin;    /* where the procedure begins; not set if inlined */
 	bool inlined;         /* into the next frame */
 };
 

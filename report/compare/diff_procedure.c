@@ -244,9 +244,9 @@ static unsigned int likeness(const struct side_insn *a, const struct side_insn *
 }
 
 /*
- * The best sum of likeness of the rest from (i, j) on, for each pair: best[i * (nr_b +
- * 1)
- * + j]. Both ends of a table of (nr_a + 1) (nr_b + 1) are 0.
+ * Sets best[i * (nr_b + 1) + j] to the largest sum of likeness that the instructions
+ * from i of a and from j of b on can have. The table has (nr_a + 1) * (nr_b + 1)
+ * elements. Its last row and last column are 0.
  */
 static void fill_best(const struct side_insn *a, size_t nr_a, const struct side_insn *b,
 		      size_t nr_b, uint16_t *best)

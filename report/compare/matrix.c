@@ -244,11 +244,10 @@ static int add_contexts(struct column_reading *r, const struct selection *sel,
 			const struct query_streams *streams)
 {
 	struct query_comms comms = { 0 };
-	int err =
-		prof_context_query(sel->db, query, prof_context_kind(r->m->by), &comms);
+	int err = (r->sums ? prof_context_query_part
+			   : prof_context_query)(sel->db, query,
+						 prof_context_kind(r->m->by), &comms);
 
-	if (err == -CPI_EEMPTY && r->sums)
-		err = 0;
 	for (size_t i = 0; i < comms.nr && !err; i++)
 		err = add_context(r, streams, &comms.comm[i]);
 	if (!err && !query->image && !query_restricted_kinds(query))
@@ -368,6 +367,8 @@ static int read_column(struct column_reading *r, const struct selection *sel,
 	query.unknown = !query.totals;
 	if (!prof_contexts[r->m->by].name)
 		err = query_profiles(sel->db, &query, on_epoch_profile, r, NULL);
+	if (err == -CPI_EEMPTY && !one->epoch->samples)
+		err = 0; /* not even the selected contexts have samples in it */
 	return err ? err : read_others(r, sel, &query);
 }
 

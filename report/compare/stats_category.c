@@ -19,7 +19,7 @@ static int on_explanation(void *ctx, const struct explanation *ex)
 static bool is_busy(void *ctx, const struct query_image *image,
 		    const struct symbol *symbol, double samples)
 {
-	(void)samples; /* the sum of one epoch; only the sum of all counts */
+	(void)samples; /* of this epoch; the sum over all epochs decides */
 	return stats_busy_has(ctx, image->id, symbol->start);
 }
 

@@ -102,9 +102,7 @@ int compiler_profile_choose(struct compiler_profile *f)
 	}
 	if (!b) {
 		log_err("%s: this format needs one build, and there are %zu%s: name "
-			"one "
-
-			"with --to=FILE, or choose its epochs with --epoch",
+			"one with --to=FILE, or choose its epochs with --epoch",
 			f->build->image.desc.name, f->nr_builds,
 			f->to ? ", none of them the file of --to" : "");
 		return -CPI_ETOOMANY;

@@ -21,8 +21,8 @@ struct fleet_amount {
 void fleet_amount_add(struct fleet_amount *a, uint64_t n, double amount);
 
 /*
- * As many samples of one weight have the same relative error. n if the weights are
- * equal; 0 for none.
+ * Returns how many samples of equal weights have the same relative error as these. That
+ * is n if all weights are equal, and 0 if there are no samples.
  */
 double fleet_amount_samples(const struct fleet_amount *a);
 

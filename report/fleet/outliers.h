@@ -5,10 +5,10 @@
  * The peers of a machine are the machines of the same cluster and type. Two measures of
  * each procedure or image are compared:
  *	share	its part of the machine's time. Shares add up to 1, so one that grows
- *		makes all others smaller. Therefore a machine's size is its time
- *times the weighted median of its other rows' ratios to their median share, and the
- *share is relative to that size. CPI	cycles over instructions, where both events were
- *sampled
+ *		makes all others smaller. Therefore the share is relative to the
+ *		machine's size for this row: its time, times the weighted median of
+ *		the ratios of its other rows' shares to their median shares.
+ *	CPI	cycles over instructions, where both events were sampled
  */
 #ifndef CPI_REPORT_FLEET_OUTLIERS_H
 #define CPI_REPORT_FLEET_OUTLIERS_H

@@ -2,9 +2,9 @@
 /*
  * sums.c - keeps sums, and finds the names of their places
  *
- * Sums come first, with ids and offsets. Then the symbols of the images that they are
- * of are asked for. They come in the order of sorted places, so that one symbol at a
- * time is kept, however many there are.
+ * The sums are read first, with ids and offsets. Then the symbols of their images are
+ * read. Symbols come in the order of the sorted places, so only one of them has to be
+ * in memory.
  */
 #include "config.h"
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "db/profile/stacktree.h"
@@ -209,6 +210,8 @@ static int gather_profiles(struct prof *p)
 				 p->req->select.debuginfod);
 	if (!err)
 		err = query_profiles(p->sel.db, &query, on_profile, &g, on_progress);
+	if (err == -CPI_EEMPTY && p->whole)
+		err = 0; /* this interval has no samples of the selected contexts */
 	progress_end(&g.progress);
 	image_cache_free(g.images);
 	return err;
@@ -284,8 +287,9 @@ static int gather_contexts(struct prof *p)
 	struct query_comms comms;
 	struct buf text = { 0 };
 	uint64_t *counted;
-	int err = prof_context_query(p->sel.db, &p->sel.query,
-				     prof_context_kinds(p->req), &comms);
+	int err = (p->whole ? prof_context_query_part
+			    : prof_context_query)(p->sel.db, &p->sel.query,
+						  prof_context_kinds(p->req), &comms);
 
 	if (err)
 		return err;

@@ -78,8 +78,10 @@ static void take_counted(const struct query_streams *streams,
 	*left = l->n - n;
 }
 
-/* Contexts do not tell reasons apart, but their samples are of processes that are
- * known. */
+/*
+ * Counts by context have no reasons. But their processes are known, so they are
+ * subtracted from "no_process" only if no other reason is left.
+ */
 static bool is_last(const struct query_loss *l)
 {
 	return !strcmp(l->name, "no_process");
@@ -139,6 +141,17 @@ int prof_context_query(struct db *db, const struct query_selection *sel,
 	else
 		*out = list;
 	return err;
+}
+
+int prof_context_query_part(struct db *db, const struct query_selection *sel,
+			    unsigned int kinds, struct query_comms *out)
+{
+	int err = prof_context_query(db, sel, kinds, out);
+
+	if (err != -CPI_EEMPTY)
+		return err;
+	*out = (struct query_comms){ 0 };
+	return query_restricted_kinds(sel) ? 0 : query_contexts(db, sel, 0, out);
 }
 
 void prof_context_failed(unsigned int kinds, const struct selection *sel, int err)

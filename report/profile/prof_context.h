@@ -28,15 +28,15 @@ void prof_context_name(struct db *db, int by, const char *context,
 		       struct prof_context_name *out);
 
 /*
- * Whether samples without an image belong to the row of their context. Samples of a
- * process that nothing is known of are better told by their reason.
+ * Whether samples without an image belong to the row of their context. If nothing is
+ * known of their process, they belong to the row of their reason.
  */
 bool prof_context_takes_unknown(const char *context);
 
 /*
- * How many samples of each loss are in no row by context: of class LOSS_UNKNOWN, minus
- * counted[stream], which rows have already; counted is used up. left has room for
- * losses->nr.
+ * Computes how many samples of each loss are in no row by context. Only losses of class
+ * LOSS_UNKNOWN have such samples. Rows already have counted[stream] of them, which this
+ * function subtracts (and lowers). left has room for losses->nr.
  */
 void prof_context_left(const struct query_streams *streams,
 		       const struct query_losses *losses, uint64_t *counted,
@@ -49,6 +49,13 @@ void prof_context_left(const struct query_streams *streams,
  */
 int prof_context_query(struct db *db, const struct query_selection *sel,
 		       unsigned int kinds, struct query_comms *out);
+
+/*
+ * The same for a part of a selection, such as one epoch. Other epochs may have the
+ * profiles by these kinds. If this part has none, its samples get the context "".
+ */
+int prof_context_query_part(struct db *db, const struct query_selection *sel,
+			    unsigned int kinds, struct query_comms *out);
 
 /* Like select_failed(); if profiles by these kinds are missing, logs what to do. */
 void prof_context_failed(unsigned int kinds, const struct selection *sel, int err);

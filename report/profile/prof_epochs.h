@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prof_epochs.h - epochs that follow each other, as one
+ * prof_epochs.h - merges epochs that follow each other, for the list of epochs
  *
- * The list of a year's hours is longer than all else that a report says. Without gaps,
- * restarts and labels, the hours say no more than their beginning and their end do.
+ * The list of a year's hours would be longer than the rest of a report. Hours without
+ * gaps, restarts and labels between them are listed as one interval.
  */
 #ifndef CPI_REPORT_PROF_EPOCHS_H
 #define CPI_REPORT_PROF_EPOCHS_H

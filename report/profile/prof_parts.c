@@ -16,9 +16,8 @@
 #include "report/profile/prof_rows.h"
 #include "report/profile/prof_time.h"
 
-#define LOOK_BACK                                                               \
-	64 /* parts that are searched for one of an epoch; several may be equal \
-	    */
+/* Only the newest parts are searched for an epoch's, so a slot can have several. */
+#define LOOK_BACK 64
 
 struct slot_part {
 	size_t slot, number; /* number: of the query's parts */
@@ -138,7 +137,7 @@ static size_t first_of(const struct prof_parts *parts, size_t slot)
 	return low;
 }
 
-/* What is of no image and no known command has rows by reason. */
+/* Whether the samples have no image and no known command; rows by reason count them. */
 static bool is_untold(const struct query_sum *sum)
 {
 	return !sum->image->id && sum->comm && !strcmp(sum->comm, UNKNOWN_COMM);

@@ -3,8 +3,8 @@
  * top_evidence.h - combines ticks and random samples into the time of cpi top's rows
  *
  * A look has few samples. So all samples of a row so far decide whether ticks count for
- * it (evidence.h). The new samples are then added to the look with the factors that
- * follow.
+ * it (evidence.h), and by which factors. The look's own samples are then multiplied by
+ * these factors.
  *
  * Memory: TOP_ROWS rows of each kind, each some 300 bytes; further rows are TOP_OTHER.
  */

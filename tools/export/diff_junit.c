@@ -37,7 +37,9 @@ static void put_test(struct buf *out, const struct diff_row *r,
 	buf_puts(out, "    </testcase>\n");
 }
 
-/* Readers of the file alone would take a comparison without a verdict for a good one.
+/*
+ * Adds an error. Without it, a comparison that cannot be judged would look like a
+ * success to programs that read only this file.
  */
 static void put_unjudged(struct buf *out, const char *condition)
 {

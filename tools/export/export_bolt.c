@@ -4,9 +4,9 @@
  *
  *	1 symbol offset 1 symbol offset mispredicted count
  *
- * Offsets are hexadecimal. The name of a local symbol is followed by "/" and which of
- * that name it is, in the order of addresses, also where it is the only one
- * (bolt/lib/Rewrite/RewriteInstance.cpp).
+ * Offsets are hexadecimal. A local symbol's name is followed by "/" and a number: 1 for
+ * the first local symbol of that name, in the order of addresses, and so on
+ * (bolt/lib/Rewrite/RewriteInstance.cpp). The only one of a name has "/1".
  */
 #include "config.h"
 

@@ -60,7 +60,7 @@ static uint32_t number(struct gcov *g, const char *name)
 	return nr;
 }
 
-/* As often as a function of that number is called at most. */
+/* Adds calls to the sum of the function of that name; it is an upper bound. */
 static int add_call(struct gcov *g, const char *name, uint64_t count)
 {
 	const uint32_t nr = number(g, name);
@@ -154,7 +154,7 @@ static int write_file(const struct gcov *g, uint32_t nr_functions)
 	put_word(&b, GCOV_VERSION);
 	put_word(&b, 0);
 	put_word(&b, TAG_NAMES);
-	put_word(&b, 0); /* lengths, which nobody reads */
+	put_word(&b, 0); /* the length; readers ignore it */
 	put_names(g, &b);
 	put_word(&b, TAG_FUNCTIONS);
 	put_word(&b, 0);

@@ -3,9 +3,9 @@
  * export_llvm_binary.c - LLVM's sample profile in its extensible binary format
  *
  * Version 103 (llvm/ProfileData/SampleProf.h, SampleProfWriter.cpp): a magic number, a
- * table of sections, the sections. All numbers in sections are LEB128, names are called
- * by their numbers in a table. A compiler reads the functions of its module alone, by
- * the table of their offsets, so that comes before them.
+ * table of sections, the sections. All numbers in sections are LEB128. Names are in a
+ * table, and referred to by their numbers. A compiler reads only the functions of its
+ * module. It finds them by the table of offsets, which therefore comes first.
  */
 #include "config.h"
 
