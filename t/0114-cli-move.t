@@ -91,7 +91,7 @@ is "$(cpi epoch import all.db)" \
 reports web2.db all >web2.out
 is "$(cpi epoch import --db web2.db all.db 2>err | tail -n 1)" "The new epochs are 4 to 6" \
 	"epochs imported into another machine's database get new ids"
-like "$(cat err)" "the label 'half' is that of 1 other epochs here as well" \
+like "$(cat err)" "the label 'half' is already in use for 1 epochs here" \
 	"the warning names the labels that exist already"
 is "$(cpi epoch list --db web2.db --host web1 --format=csv | sed 1d | cut -d, -f1,8,11)" \
 	"$(printf '4,web1,full\n5,web1,half\n6,web1,')" "imported epochs keep their host and label"

@@ -601,7 +601,8 @@ void db_end_read(struct db *db)
 
 void db_give_back_memory(struct db *db)
 {
-	sqlite3_db_release_memory(db->handle);
+	if (db->handle) /* db_renew() may have failed */
+		sqlite3_db_release_memory(db->handle);
 }
 
 void db_close(struct db *db)

@@ -56,7 +56,10 @@ int db_read_check(const struct db *db);
 int db_begin_read(struct db *db);
 void db_end_read(struct db *db);
 
-/* Frees the cached pages, which are not needed between two flushes. */
+/*
+ * Frees the cached pages, which are not needed between two flushes. May be called after
+ * db_renew() failed.
+ */
 void db_give_back_memory(struct db *db);
 
 /*
@@ -125,8 +128,9 @@ const char *db_path(const struct db *db);
 int db_size(const struct db *db, uint64_t *file_bytes, uint64_t *wal_bytes);
 
 /*
- * Runs SQLite's integrity check, decodes every blob, and checks references and sums.
- * Returns 0, or -CPI_ECORRUPT (logged).
+ * Runs SQLite's integrity check, decodes the blobs of profiles, edges, stacks, windows
+ * and accesses, and checks references and sums. Captures are not decoded. Returns 0, or
+ * -CPI_ECORRUPT (logged).
  */
 int db_check(struct db *db);
 

@@ -46,8 +46,8 @@ static bool is_word(char c)
 }
 
 /*
- * Returns the end of the quoted text or comment that begins at s; s if none begins
- * there.
+ * skip_quoted() and skip_comment() return the end of the quoted text or comment that
+ * begins at s; s if none begins there.
  */
 static const char *skip_quoted(const char *s)
 {

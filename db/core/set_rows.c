@@ -287,8 +287,8 @@ static int add_up_moved(sqlite3 *h, const struct set_kind *kind,
 }
 
 /*
- * Moves a row. Nothing is written before the sum is known to fit; after that only
- * temporary errors are possible.
+ * Moves a row. Apart from numbers of images, nothing is written before the sum is known
+ * to fit; after that only temporary errors are possible.
  */
 static int move_row(sqlite3 *h, const struct set_kind *kind,
 		    const struct listed_row *row, int64_t target)

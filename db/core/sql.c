@@ -25,6 +25,7 @@ int sql_error(int rc)
 		return rc == SQLITE_IOERR_NOMEM ? -ENOMEM : -EIO;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL: /* lost the race for the WAL's locks for seconds */
 		return -EBUSY;
 	case SQLITE_READONLY:
 	case SQLITE_CANTOPEN:

@@ -22,7 +22,7 @@ bool tallies_have(const struct flush_streams *s, int stream);
 int tallies_check(const struct flush_streams *s, enum tally_kind kind,
 		  const uint64_t *stored, uint64_t seq, const char *path);
 
-/* Whether received = stored + lost in a row; these are its columns from first on. */
+/* Whether received = stored + lost in a row whose columns from first on are these. */
 bool tallies_row_adds_up(sqlite3_stmt *st, int first);
 
 /*

@@ -81,7 +81,7 @@ void copy_close(sqlite3 *h)
 	forget_source(h);
 }
 
-/* The target's run that the epoch is of: -ENOENT where it has not that. */
+/* Finds the target's copy of a source epoch's run; -ENOENT if there is none. */
 static int find_run(sqlite3 *h, int64_t src, int64_t *run)
 {
 	static const char sql[] =
@@ -97,7 +97,7 @@ static int find_run(sqlite3 *h, int64_t src, int64_t *run)
 /* A row can have several: db/retain/rollup_flushes.c. */
 #define NR_FLUSHES "coalesce(sum(merged + 1), 0)"
 
-/* Of the source's epoch: its flushes, those that the target has, and has in dst. */
+/* How many flushes a source epoch has; how many of them the target has, and dst has. */
 struct flushes {
 	int64_t nr, found, in_dst;
 };

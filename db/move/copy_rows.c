@@ -3,7 +3,8 @@
  * copy_rows.c - rows from the attached database, by statements made from the schema
  *
  * A table that a later schema adds is copied without a change here, because its foreign
- * keys tell what its rows are about. Temporary tables copy_TABLE map ids of the source
+ * keys say which epochs and images its rows belong to. Temporary tables copy_TABLE map
+ * ids of the source
  * to ids of the target. They are LEFT JOINed: an id without a row becomes NULL, which
  * the target refuses, and no row is lost silently.
  */
@@ -19,14 +20,15 @@
 #include "base/err.h"
 #include "db/core/sql.h"
 
-/* Rows of src.TABLE in one transaction, about: a lock is not to be held for long. */
+/* Captures are copied in chunks of this size, so that no lock is held for long. */
 #define CHUNK_ROWS "2000"
 
 #define ID_DIGITS 64 /* of a container's id */
 
 /*
- * What rows name, in the order in which it can be made, and when the target's row
- * d is the source's s: as the UNIQUE constraints of the schema say.
+ * The tables to which rows refer, each after those to which it refers itself. same:
+ * whether row d of the target has the contents of row s of the source, as in the
+ * schema's UNIQUE constraints.
  */
 static const struct parent {
 	const char *table, *same;
@@ -61,7 +63,7 @@ static const struct parent {
 	" AND EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name, 'main') f"   \
 	" WHERE f.\"table\" = 'image') AND t.name NOT IN (" EPOCH_TABLES ")"
 
-/* Parts of a capture add up: another's come behind those that are there. */
+/* An image's parts of captures add up: copied parts get numbers after the target's. */
 static const char part_behind[] =
 	"s.part + coalesce((SELECT max(d.part) FROM main.capture d"
 	" WHERE d.image = m_image.dst), 0)";
@@ -69,7 +71,7 @@ static const char part_is_new[] =
 	" AND NOT EXISTS (SELECT 1 FROM main.capture d WHERE d.image = m_image.dst"
 	" AND d.covers = s.covers)";
 
-/* One statement after another, made of what a query gives. */
+/* Runs a statement for each row of a query, with names from that row. */
 struct script {
 	sqlite3 *h;
 	bool ended;
@@ -227,8 +229,8 @@ static int map_parent(struct script *s, const struct parent *p)
 }
 
 /*
- * What is found before the transaction needs no time in it, unless another writer
- * came between.
+ * Finds the target's rows before the write transaction, to make it shorter. If another
+ * process has written in the meantime, doubt_found() forgets them.
  */
 static int find_early(struct script *s)
 {

@@ -57,7 +57,7 @@ static int read_source(const char *path, struct query_epochs *epochs, char **rea
 	return err ? err : *real ? 0 : -ENOMEM;
 }
 
-/* A label may be that of others: it is kept, and names them all. */
+/* Warns if other epochs have this label, which then selects all of them. */
 static int mention_label(struct import *im, const char *label)
 {
 	int64_t nr;
@@ -68,8 +68,8 @@ static int mention_label(struct import *im, const char *label)
 	err = sql_get(im->h, &nr, "SELECT count(*) FROM main.epoch WHERE label = ?1",
 		      "s", label);
 	if (!err && nr)
-		log_warn("%s: the label '%s' is that of %" PRId64
-			 " other epochs here as well",
+		log_warn("%s: the label '%s' is already in use for %" PRId64
+			 " epochs here: it now selects all of them",
 			 im->path, label, nr);
 	return err;
 }
@@ -107,7 +107,7 @@ static int survey(struct import *im, const struct query_epochs *epochs)
 	return err;
 }
 
-/* Lets others write: they look each millisecond. */
+/* Ends a slice, and waits so that others can write: they try every millisecond. */
 static int end_slice(struct import *im, int err)
 {
 	err = slice_end(&im->slice, err);
@@ -152,7 +152,10 @@ static int choose_id(struct import *im, int64_t src, int64_t *dst)
 		       "");
 }
 
-/* Puts an epoch in the place of its beginning, whose label stays if it has one. */
+/*
+ * Replaces an epoch of which the target has only the beginning. If the target's epoch
+ * has a label, the label stays.
+ */
 static int replace(struct import *im, int64_t src, int64_t dst)
 {
 	struct buf label = { 0 };
@@ -206,6 +209,9 @@ static int import_one(struct import *im, int64_t src, enum copy_state *state,
 	case COPY_CONFLICT:
 		break;
 	}
+	log_err("%s: epoch %" PRId64 " was stored here in part by another process: "
+		"later epochs were not imported",
+		im->path, src);
 	return -EEXIST;
 }
 

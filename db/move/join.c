@@ -2,8 +2,8 @@
 /*
  * join.c - copies chosen epochs of several databases into a temporary one
  *
- * A query needs a single database, because only there are images, streams and contexts
- * the same rows. Copying is slower than reading all files side by side, but every query
+ * A query needs a single database, in which each image, stream and context has one row.
+ * Copying is slower than reading all files side by side, but every query
  * works on a join without knowing it.
  */
 #include "config.h"

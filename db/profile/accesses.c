@@ -386,7 +386,10 @@ static void add_gap(struct accesses_reuse *r, int touched, uint64_t since)
 	(touched ? r->again : r->never)[gap]++;
 }
 
-/* Touches a line or page, of an access that splits both; the first one counts. */
+/*
+ * Touches the line or page of an access. If the access reaches into a second one, both
+ * are touched, but only the first one counts.
+ */
 static int add_touch(const struct window_state *w, size_t i, int g)
 {
 	const unsigned int bits = bits_of[g];
@@ -522,8 +525,8 @@ static int merge_places(struct accesses *set, struct accesses_insn *to,
 }
 
 /*
- * Where only one of two instructions took a place, the sum of its counts is not known.
- * So of the sum only the places below both bounds are kept.
+ * After a merge, keeps only the places whose hash is below both sets' bounds. The other
+ * set may have dropped a place above its bound, so the sum of its touches is not known.
  */
 static void drop_partial(struct accesses *set, struct accesses_insn *to, int g,
 			 uint64_t bound)

@@ -16,15 +16,16 @@
  *   estimated from how often they came again.
  * - For the first touches of this sample, the reuse distance between windows: how many
  *   accesses the set has seen since an earlier window touched the place. Windows show
- *   only a small part of all accesses, but the same part of the touches of a place. So
- *   touches per access are not biased.
+ *   only a small part of all accesses, and the same part of the touches of each place.
+ *   So the ratio of a place's touches to all accesses is not biased.
  * - Its strides: the difference of its addresses in two successive executions in a
  *   window.
  * - How many zero bits its address ends in.
- * - How many instructions before a load the last store of the window wrote some of its
- *   bytes. Cores forward these bytes from the store to the load if the store has
- * written all of them; otherwise the load waits until the store has reached the cache.
- * Pushes and operands on the stack have no addresses, so there may be more such loads.
+ * - For a load: how many instructions earlier the window's last store to any of its
+ *   bytes ran. Cores forward the bytes from the store to the load if the store has
+ *   written all of them; otherwise the load waits until the store has reached the
+ *   cache. Pushes and operands on the stack have no addresses, so there may be more
+ *   such loads.
  *
  * Only the low 32 bits of addresses are known: two lines that are 4 GB apart count as
  * one.
@@ -33,9 +34,10 @@
  * I2  of an instruction: `known` + `unknown` > 0; of each granule, Σ `survived` = first
  *     touches, first touches + Σ `reused` = `known`, and `pairs` < `known`; Σ `aligned`
  *     <= `known`, and less only in sets of older versions; `partial` <= Σ `forwarded`
- * <= `known` I3  what a set has does not depend on the order of what was added, if no
- * instruction was left out and no stride was displaced by others. `again` and `never`
- * depend on the order.
+ *     <= `known`
+ * I3  what a set has does not depend on the order of what was added, if no instruction
+ *     was left out and no stride was displaced by others. `again` and `never` depend on
+ *     the order.
  */
 #ifndef CPI_DB_ACCESSES_H
 #define CPI_DB_ACCESSES_H
@@ -48,7 +50,7 @@
 #include "db/profile/operands.h"
 
 #define ACCESSES_MAX_INSNS  512  /* instructions of a set */
-#define ACCESSES_MAX_WINDOW 256  /* accesses of a window */
+#define ACCESSES_MAX_WINDOW 255  /* accesses of a window, below 2^ACCESSES_AGES */
 #define ACCESSES_SAMPLE     1024 /* lines, and pages, of a set */
 #define ACCESSES_LEAST      4    /* the same of each instruction, also above that */
 #define ACCESSES_MAX_SIZE   6    /* log2 of the bytes of an access */
@@ -116,7 +118,7 @@ struct accesses_insn {
 	uint64_t aligned[ACCESSES_ALIGNMENTS]; /* known, by zero bits at the end */
 	uint64_t forwarded[ACCESSES_AGES];     /* loads of what a store wrote, 2^i to
 						  2^(i + 1) - 1 instructions before */
-	uint64_t partial; /* of these, those of which it did not write all bytes */
+	uint64_t partial; /* of forwarded: the store did not write all bytes */
 	struct accesses_stride stride[ACCESSES_STRIDES]; /* the most frequent first */
 	struct accesses_reuse reuse[ACCESSES_NR_GRANULES];
 };
@@ -184,12 +186,13 @@ uint32_t accesses_hash(uint32_t number);
  * As a blob, packed (db/profile/pack.h). The body, all numbers LEB128: windows;
  * accesses left out; log2 of the bound, of lines and of pages; number of instructions;
  * their images as distances; their offsets, as distances within an image. Then of each
- * instruction: 1 if it loads + 2 if it stores + 4 size + 32 if its aligned follow,
- * which older versions have not, + 64 if its forwarded and partial follow, which it has
- * if any is not 0; these; unknown; splits; pairs; the strides: n, and the
- * bytes (as 2 d, or -2 d - 1 below 0), with n = 0 after the last if there are less than
- * 4; of lines and of pages: reused, survived, again and never (each as its length, and
- * so many counts), the number of places, and of all places, by number: the numbers as
+ * instruction: its flags, which are 1 if it loads + 2 if it stores + 4 size + 32 if
+ * `aligned` follows (it is missing in sets of older versions) + 64 if `forwarded` and
+ * `partial` follow (they are missing if all are 0); `aligned`, `forwarded`, `partial`;
+ * unknown; splits; pairs; the strides: n, and the bytes (as 2 d, or -2 d - 1 below 0),
+ * with n = 0 after the last if there are less than 4; of lines and of pages: reused,
+ * survived, again and never (again and never: each as a length, and that many counts),
+ * the number of places, and of all places, by number: the numbers as
  * distances, then n, then the threads, a byte each. t/fixtures/ has golden files:
  * accesses.blob, and older.blob without aligned. Behind the instructions is what
  * operands_put() appends. If there are no accesses, the instructions are 0, and

@@ -207,7 +207,7 @@ static uint64_t get_counts(struct accesses_reader *r, uint64_t *n)
 	return sum;
 }
 
-/* Counts of at most most, all together; returns what is left. */
+/* Reads counts whose sum is at most `most`; returns most minus this sum. */
 static uint64_t get_gaps(struct accesses_reader *r, uint64_t *n, uint64_t most)
 {
 	const uint64_t nr = get(r, ACCESSES_GAPS);

@@ -176,7 +176,10 @@ struct codec_reader {
 	uint64_t nr;
 };
 
-/* Walks nr numbers that sum up to at most 64 bits; from nonzero on, none is 0. */
+/*
+ * Walks nr numbers. They are corrupt if their sum exceeds 64 bits, or if one with an
+ * index of at least `nonzero` is 0.
+ */
 static int skip_numbers(const uint8_t **pos, const uint8_t *end, uint64_t nr,
 			uint64_t nonzero)
 {

@@ -7,9 +7,10 @@
  *	number of offsets
  *	per offset, ascending: the distance from the one before (the first from 0)
  *	per offset: its number of cells
- *	per cell, ascending (series, value): how much higher its series is than the
- *		one's before (an offset's first: than 0)
- *	per cell: its value, less the one's before in the same series of the offset
+ *	per cell, ascending (series, value): its series, minus the series of the
+ *		offset's previous cell (minus 0 for the first cell)
+ *	per cell: its value, minus the value of the offset's previous cell if that cell
+ *		has the same series
  *	per cell: n
  */
 #ifndef CPI_DB_CODEC_RECORDS_H

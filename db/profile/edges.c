@@ -189,7 +189,7 @@ static uint64_t *column(struct edge *e, int i)
 	return at[i];
 }
 
-/* Distances to both sides as numbers from 0 on. */
+/* Maps signed distances to unsigned numbers, small ones to small ones ("zigzag"). */
 static uint64_t fold(uint64_t d)
 {
 	return d << 1 ^ -(d >> 63);

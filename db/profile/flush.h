@@ -5,8 +5,8 @@
  * These are plain structs. The caller owns everything that they point to.
  *
  * I1  Per stream: received = Σ totals (PROFILE_COUNT) of the profiles with context "" +
- *     Σ losses. Profiles with another context have some of these samples again; those
- *     without an image have unknown samples again.
+ *     Σ losses. Profiles with another context contain some of these samples a second
+ *     time. Profiles without an image contain samples that Σ losses counts as unknown.
  */
 #ifndef CPI_DB_FLUSH_H
 #define CPI_DB_FLUSH_H

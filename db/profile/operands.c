@@ -211,7 +211,7 @@ static struct operands_value *place_value(struct operands *set, struct operands_
 	return &s->value[s->nr++];
 }
 
-/* An execution with a known value, that counts so often. */
+/* Adds an execution with a known value, which counts `times` times. */
 static int add_value(struct operands *set, struct operands_site *s, int64_t value,
 		     uint64_t times)
 {
@@ -271,9 +271,9 @@ int operands_add(struct operands *set, const struct operand *o, size_t nr)
 }
 
 /*
- * A value of `to` may be displaced, and come again from `from`. There it comes at most
- * once, and then it may be left out, or be displaced again. So any value loses at most
- * the most that one lost of `to`, and the most that one lost of `from`.
+ * A value loses executions if it is displaced from `to`, and if it is left out or
+ * displaced after it came from `from`. Each can happen to a value once. So no value
+ * loses more than the largest loss of the first kind plus the largest of the second.
  */
 static int merge_values(struct operands *set, struct operands_site *to,
 			const struct operands_site *from)
@@ -387,8 +387,9 @@ static bool is_biased(const struct operands_site *s)
 }
 
 /*
- * At most one load in 8 returned something else, or of so few as 16 one. The first load
- * of each merged set seems to be one of them. So two sets that pass, pass as one, too.
+ * Whether at most one load in 8 returned another value than the load before. The first
+ * load of each merged set counts as one that did. So if two sets pass, their sum passes
+ * as well.
  */
 static bool repeats(const struct operands_site *s)
 {

@@ -20,8 +20,8 @@
  * The set in memory has other values, too; operands_free() erases them.
  *
  * I5  Σ classes = known executions; Σ executions with a value in the list <= known
- * I6  any value that the list may have (I2) has at most `missed` executions more than
- *     its place in the list says, or than 0 if it has none
+ * I6  a value that may be stored (I2) and is in the list has at most n + `missed`
+ *     executions; one that is not in the list has at most `missed`
  */
 #ifndef CPI_DB_OPERANDS_H
 #define CPI_DB_OPERANDS_H
@@ -49,7 +49,7 @@
 	X(COMPARED_WITH, "compared_with") /* the second one */                      \
 	X(SIZE, "size")                   /* of a copy, or an argument, in bytes */ \
 	X(LOADED, "loaded")                                                         \
-	/* of the first and the second address of that data, in bytes, up to 64 */  \
+	/* of a copy's or call's first and second address, in bytes, up to 64 */    \
 	X(ALIGNMENT, "alignment")                                                   \
 	X(ALIGNMENT_2, "second_alignment")
 

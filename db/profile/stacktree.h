@@ -5,16 +5,16 @@
  * Stacks with the same callers share their outer frames. A frame is an image, by a
  * number that the tree's owner assigns, and an offset in it. The offset is that of the
  * interrupted instruction, or of the last byte of a call: one less than the address to
- *which the call returns.
+ * which the call returns.
  *
  * A blob is packed (db/profile/pack.h). The body, all numbers LEB128:
  *
  *	number of frames
- *	per frame, ascending by image, then offset: the image's distance from the
- *	one before, and the offset, as its distance where the image is the same
- *	number of nodes, of which each is before its children
- *	per node: how many levels it is above being a child of the one before
- *	per node: its frame, as an index; its mark where it is a root
+ *	per frame, ascending by image, then offset: the image's distance from that of
+ *	the previous frame, and the offset (its distance if the image is the same)
+ *	number of nodes; each node comes before its children
+ *	per node: the depth of the previous node + 1 - its own depth (a root has 0)
+ *	per node: the index of its frame; for a root, its mark
  *	per node: the samples whose stack ends here
  */
 #ifndef CPI_DB_STACKTREE_H

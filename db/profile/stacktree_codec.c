@@ -125,7 +125,7 @@ int stack_tree_encode(const struct stack_tree *t, struct buf *out)
 	return err;
 }
 
-/* A body that is being read; frames are called as the reader of the tree does. */
+/* A body that is being read; its frames have the image numbers of the tree. */
 struct tree_reader {
 	const uint8_t *pos, *end;
 	struct stack_frame *frame;
@@ -146,7 +146,7 @@ static int get_varint(struct tree_reader *r, uint64_t max, uint64_t *v)
 	return err;
 }
 
-/* How many of something follow, of which each takes so many bytes at the least. */
+/* Reads the number of elements that follow; each takes at least `bytes` bytes. */
 static int get_number(struct tree_reader *r, unsigned int bytes, uint64_t *nr)
 {
 	int err = varint_get(&r->pos, r->end, nr);
@@ -219,7 +219,7 @@ static int read_places(struct tree_reader *r)
 	return err;
 }
 
-/* What finds no room is counted where that is said. */
+/* Samples whose nodes do not fit into the tree are counted as STACK_NO_ROOM. */
 static int add_nodes(struct tree_reader *r, struct stack_tree *t)
 {
 	uint32_t path[STACK_MAX_FRAMES + 1];

@@ -63,7 +63,7 @@ static void walk_fini(struct tree_walk *w)
 	free(w->first);
 }
 
-/* next[d] is the child to visit of the node at depth d. */
+/* next[d] is the next child to visit below the node at depth d. */
 static int walk_root(const struct tree_walk *w, uint32_t root, stack_walk_fn fn,
 		     void *ctx)
 {

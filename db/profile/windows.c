@@ -21,7 +21,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 
-#define BY_LOT 1024 /* lots are drawn one by one, of more all at once */
+#define BY_LOT 1024 /* up to so many equal windows are drawn one by one */
 
 struct windows {
 	struct window *window; /* jumps are the window's own */
@@ -233,7 +233,7 @@ static int add_seen(struct windows *set, uint64_t n)
 	return 0;
 }
 
-/* A part more than must be, for thinning out takes its time. */
+/* Drops an eighth more than it must, so that it has to be done less often. */
 static void bound(struct windows *set)
 {
 	if (set->kept > set->limit)

@@ -20,7 +20,7 @@
 #define COLUMNS     5 /* of a window, before its jumps */
 #define LEAST_BYTES (COLUMNS + 1)
 
-/* Distances to both sides as numbers from 0 on. */
+/* Maps signed distances to unsigned numbers, small ones to small ones ("zigzag"). */
 static uint64_t fold(uint64_t d)
 {
 	return d << 1 ^ -(d >> 63);

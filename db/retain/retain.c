@@ -7,7 +7,8 @@
  *	1. work under way: a roll-up, then removals
  *	2. epochs that are too old: remove
  *	3. epochs of an hour, then of a day, that is old enough: roll up
- *	4. rows left unused by SWEEP_EACH removals (by fewer: after 5): remove
+ *	4. rows that removed epochs left unused: remove, after SWEEP_EACH epochs; if
+ *	   fewer epochs were removed, only after 5
  *	5. a file that is too large: remove the oldest epoch
  *	6. free pages: give them back to the file system
  *

@@ -222,7 +222,7 @@ static int finish_some(struct rollup *r)
 	return nr < r->day.nr_epochs;
 }
 
-/* Only a day's epochs have their times noted: rollup_begin.c. */
+/* Table rolled, and so nr_events, has rows only for a day (rollup_begin.c). */
 enum rollup_unit rollup_unit(const struct rollup *r)
 {
 	return r->day.nr_events ? ROLLUP_DAY : ROLLUP_HOUR;

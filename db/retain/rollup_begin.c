@@ -34,7 +34,9 @@ static const int64_t unit_ns[] = {
 	" OR EXISTS (SELECT 1 FROM access_set a WHERE a.epoch = e.id)" \
 	" OR EXISTS (SELECT 1 FROM edge WHERE edge.epoch = e.id))"
 
-/* ?1: all of their unit is before it; ?2: a JSON array of ids, or NULL; ?3: the unit.
+/*
+ * ?1: the hour or day must have ended by then; ?2: a JSON array of ids, or NULL; ?3:
+ * the length of an hour or day.
  */
 #define ELIGIBLE                                                           \
 	"NOT e.open AND e.label = '' AND e.to_ns - e.from_ns < ?3"         \

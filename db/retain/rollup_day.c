@@ -5,10 +5,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/grow.h"
+#include "base/log.h"
 #include "db/core/rows.h"
 #include "db/core/sql.h"
 #include "db/retain/rollup_private.h"
@@ -97,8 +100,14 @@ int day_load(sqlite3 *h, int64_t target, struct rollup_day *day)
 		" WHERE o.target = ?1";
 	int err = sql_each(h, read_epoch, day, epochs, "i", target);
 
-	if (!err && (!day->nr_epochs || day->epoch[0] != target))
+	if (!err && !day->nr_epochs)
 		err = -EAGAIN; /* another process has just finished this roll-up */
+	if (!err && day->epoch[0] != target) {
+		log_err("db: %s: table roll has no row for epoch %" PRId64
+			", into which others are rolled up: restore a copy",
+			sqlite3_db_filename(h, "main"), target);
+		err = -CPI_ECORRUPT;
+	}
 	if (!err)
 		err = sql_each(h, read_event, day, events, "i", target);
 	if (!err)

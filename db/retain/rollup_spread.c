@@ -187,9 +187,10 @@ static int add_parts(struct spreader *s)
 
 		if (part->kind != PROFILE_COUNT)
 			continue;
-		while (s->day->epoch[epoch] != part->epoch)
+		while (epoch < s->day->nr_epochs && s->day->epoch[epoch] != part->epoch)
 			epoch++;
-		err = add_part(s, part, epoch);
+		/* else another process began a roll-up after day_load() */
+		err = epoch < s->day->nr_epochs ? add_part(s, part, epoch) : -EAGAIN;
 	}
 	return err;
 }

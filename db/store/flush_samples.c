@@ -70,13 +70,13 @@ static int read_stored(struct merge *m, sqlite3_stmt *st, const char *image,
 		if (!*sum)
 			return -ENOMEM;
 		err = codec_decode(blob, size, kind, *sum);
-		if (err) {
+		if (err_is_lasting(err))
 			log_err("db: %s: profile of %s in epoch %" PRId64
 				": %s: begin a new epoch to go on",
 				sqlite3_db_filename(m->h, "main"), image, m->epoch,
 				err_str(err));
+		if (err)
 			return err;
-		}
 	}
 	return err;
 }
