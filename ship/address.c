@@ -326,6 +326,11 @@ static void put_run(const struct ship_run *run, struct buf *sql)
 	ch_put_literal(sql, run->boot_id);
 }
 
+/*
+ * The store evaluates the parts of a query one after another, and another shipper may
+ * commit between them. A shipment without its turn would be put in the wrong order, and
+ * both of two equal ones could become void: so it is left out (INNER).
+ */
 int ship_read_shipments(struct ch_store *s, const struct ship_run *run, uint64_t first,
 			struct shipments *out)
 {
@@ -340,7 +345,7 @@ int ship_read_shipments(struct ch_store *s, const struct ship_run *run, uint64_t
 	put_run(run, &sql);
 	buf_printf(&sql, " AND last_flush >= %" PRIu64 NOT_VOID, first);
 	put_numbers(run, &sql);
-	buf_puts(&sql, ")) GROUP BY host, at, nr, seq, merged) AS f ANY LEFT JOIN"
+	buf_puts(&sql, ")) GROUP BY host, at, nr, seq, merged) AS f ALL INNER JOIN"
 		       " (SELECT host, at, nr, max(turn) AS turn");
 	put_run(run, &sql);
 	buf_printf(&sql, " AND last_flush >= %" PRIu64, first);
