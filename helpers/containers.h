@@ -2,9 +2,9 @@
 /*
  * containers.h - the names of containers, as their runtimes have them
  *
- *	containers_main.c	asks each runtime, in a process of its own, and tells
- *cpid containers_ask.c	gets a runtime's answer containers_read.c	finds the names
- *in an answer
+ *	containers_main.c	forks a worker for each runtime, and tells cpid
+ *	containers_ask.c	gets a runtime's answer
+ *	containers_read.c	finds the names in an answer
  *
  * Whoever starts a container chooses parts of an answer, so only a process that is
  * locked in reads one.

@@ -40,6 +40,7 @@
 #define MEMORY        ((rlim_t)256 << 20) /* of a worker */
 #define TELL_NS       (5 * NSEC_PER_SEC)
 #define TELL_AGAIN_NS (600 * NSEC_PER_SEC)
+#define LOG_AGAIN_NS  (3600 * NSEC_PER_SEC)
 
 struct source {
 	enum containers_kind kind;
@@ -53,11 +54,14 @@ static const struct source usual[] = {
 	{ CONTAINERS_DOCKER, "/run/docker.sock" },
 	{ CONTAINERS_STORAGE,
 	  "/var/lib/containers/storage/overlay-containers/containers.json" },
+	{ CONTAINERS_STORAGE, "/var/lib/containers/storage/overlay-containers/"
+			      "volatile-containers.json" },
 };
 
 struct known {
 	struct container_row row;
-	bool told; /* cpid has it */
+	size_t source; /* whose name it is */
+	bool told;     /* cpid has it */
 };
 
 struct known_list {
@@ -74,6 +78,7 @@ struct service {
 	bool once, list;
 	struct known_list now, before;
 	uint64_t told_all_ns;
+	uint64_t failed_ns[MAX_SOURCES]; /* when that was logged; 0: never */
 };
 
 static int write_row(void *ctx, const struct container_row *row)
@@ -110,10 +115,20 @@ static int work(const struct curlcall *call, const struct source *s)
 	return err;
 }
 
-/* Takes rows until the worker closes its end. Returns 0 or a negative error. */
-static int take_rows(int fd, struct known_list *list, const char *path)
+/* The last row has no id, and a name only if the worker failed, which it has logged. */
+static _Noreturn void run_worker(const struct curlcall *call, const struct source *s)
+{
+	const struct container_row last = { .name = { work(call, s) ? '!' : '\0' } };
+
+	_exit(write_row(NULL, &last) ? 1 : 0);
+}
+
+/* Takes rows until the last one. Returns 0 or a negative error, logged. */
+static int take_rows(struct service *v, size_t source, int fd)
 {
 	const uint64_t end_ns = time_mono_ns() + WORKER_S * NSEC_PER_SEC;
+	const char *path = v->source[source].path;
+	struct known_list *list = &v->now;
 	struct container_row row;
 	size_t have = 0, nr = 0;
 
@@ -130,23 +145,33 @@ static int take_rows(int fd, struct known_list *list, const char *path)
 		got = read(fd, (char *)&row + have, sizeof(row) - have);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got <= 0)
-			return got < 0 ? -errno : have ? -CPI_ETRUNCATED : 0;
+		if (got <= 0) {
+			log_warn("%s: its worker ended before its last row", path);
+			return got < 0 ? -errno : -CPI_ETRUNCATED;
+		}
 		have += (size_t)got;
 		if (have < sizeof(row))
 			continue;
 		have = 0;
-		if (nr++ == CONTAINERS_MAX || row.id[sizeof(row.id) - 1] ||
-		    row.name[sizeof(row.name) - 1] || !text_is_clean(row.id) ||
+		if (row.id[sizeof(row.id) - 1] || row.name[sizeof(row.name) - 1])
+			break;
+		if (!*row.id)
+			return *row.name ? -EIO : 0;
+		if (nr++ == CONTAINERS_MAX || !text_is_clean(row.id) ||
 		    !text_is_clean(row.name))
-			return -CPI_ECORRUPT;
-		list->at[list->nr++] = (struct known){ .row = row };
+			break;
+		list->at[list->nr++] = (struct known){ .row = row, .source = source };
 	}
+	log_warn("%s: its worker wrote a false row", path);
+	return -CPI_ECORRUPT;
 }
 
-static void ask(struct service *v, const struct source *s)
+static void ask(struct service *v, size_t source)
 {
-	int fd[2];
+	const struct source *s = &v->source[source];
+	const uint64_t now_ns = time_mono_ns(), failed_ns = v->failed_ns[source];
+	const bool quiet = failed_ns && now_ns - failed_ns < LOG_AGAIN_NS;
+	int fd[2], err = 0;
 	pid_t worker;
 
 	if (access(s->path, F_OK) < 0)
@@ -158,16 +183,22 @@ static void ask(struct service *v, const struct source *s)
 	worker = fork();
 	if (!worker) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		_exit(dup2(fd[1], STDOUT_FILENO) < 0 || work(&v->call, s) ? 1 : 0);
+		if (quiet)
+			log_set_level(LOG_LEVEL_ERROR);
+		if (dup2(fd[1], STDOUT_FILENO) < 0)
+			_exit(1);
+		run_worker(&v->call, s);
 	}
 	close(fd[1]);
 	if (worker < 0)
 		log_err("fork: %s", err_str(-errno));
 	else
-		take_rows(fd[0], &v->now, s->path);
+		err = take_rows(v, source, fd[0]);
 	close(fd[0]);
 	if (worker > 0)
 		sandbox_end_worker(worker);
+	if (err && !quiet)
+		v->failed_ns[source] = now_ns;
 }
 
 static int compare(const void *a, const void *b)
@@ -175,6 +206,27 @@ static int compare(const void *a, const void *b)
 	const struct known *x = a, *y = b;
 
 	return strcmp(x->row.id, y->row.id);
+}
+
+static int compare_with_source(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+	const int ids = compare(a, b);
+
+	return ids ? ids : (x->source > y->source) - (x->source < y->source);
+}
+
+/* Sorts by id. If several runtimes have a container, the first one's name counts. */
+static void sort_rows(struct known_list *list)
+{
+	size_t nr = 0;
+
+	qsort(list->at, list->nr, sizeof(*list->at), compare_with_source);
+	for (size_t i = 0; i < list->nr; i++) {
+		if (!nr || compare(&list->at[nr - 1], &list->at[i]))
+			list->at[nr++] = list->at[i];
+	}
+	list->nr = nr;
 }
 
 static int tell(const struct service *v, const struct container_row *row)
@@ -239,8 +291,8 @@ static void do_round(struct service *v)
 		v->told_all_ns = now_ns;
 	}
 	for (size_t i = 0; i < v->nr_sources; i++)
-		ask(v, &v->source[i]);
-	qsort(v->now.at, v->now.nr, sizeof(*v->now.at), compare);
+		ask(v, i);
+	sort_rows(&v->now);
 	if (v->list)
 		print_rows(&v->now);
 	else

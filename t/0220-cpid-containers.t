@@ -22,7 +22,7 @@ cgroups_end()
 	rmdir "$made"/*.scope "$made"
 }
 trap cgroups_end EXIT
-plan 24
+plan 26
 
 row()
 {
@@ -37,6 +37,9 @@ names()
 	timeout 120 "$cpi_containers" --once --socket t.sock "$@" 2>&1
 }
 is "$("$cpi_containers" --list --storage containers.json 2>&1)" "$id_a web-1" 'cpi-containers --list prints the id and the name'
+printf '[%s]' "$(row $id_a second)" >second.json
+is "$("$cpi_containers" --list --storage containers.json --storage second.json 2>&1)" "$id_a web-1" \
+	'a container that two runtimes have has the name of the first one'
 timeout 60 "$cpi_containers" --unknown >/dev/null 2>&1
 is $? 2 'an unknown option is an error'
 is "$("$cpi_containers" --list --storage none.json --cri none.sock --docker none.sock 2>&1)" '' \
@@ -126,6 +129,8 @@ like "$(names --cri hangs.sock)" '[Tt]imeout' 'so is one that should speak gRPC'
 like "$(names --docker floods.sock)" 'too large' 'an answer of 17 MiB is refused'
 like "$(names --docker deep.sock)" 'deep.sock: ' 'JSON of a million levels is refused'
 like "$(names --docker nonsense.sock)" 'nonsense.sock: ' 'an answer without sense is refused'
+timeout 10 "$cpi_containers" --every 1 --socket none.sock --docker nonsense.sock >every.out 2>&1
+is "$(grep -c nonsense.sock every.out)" 1 'a runtime that fails each time is logged once'
 is "$(names --docker controls.sock)" '' 'a name with control characters is left out'
 printf '[%s]' "$(row $id_b worker)" >containers.json
 like "$(names --docker nonsense.sock --storage containers.json)" nonsense.sock 'one runtime is not asked in vain'

@@ -36,7 +36,7 @@ int curlcall_load(struct curlcall *out)
 		void *found = library ? dlsym(library, wanted[i].name) : NULL;
 
 		if (!found) {
-			log_err("a store is reached by libcurl: install it, in Debian "
+			log_err("libcurl cannot be loaded: install it, in Debian "
 				"the package libcurl3-gnutls: %s",
 				dlerror());
 			return -ENOENT;

@@ -9,7 +9,8 @@
  *	copy_open()
  *	copy_choose() for each epoch, copy_gather(), copy_gather_captures()
  *	in write transactions: copy_gaps(), copy_marks(), copy_containers(),
- *copy_images(), copy_capture() until there is no more in one: copy_epochs()
+ *		copy_images(), copy_capture() until there is no more
+ *	in one: copy_epochs()
  *	copy_forget(), and others may be chosen
  *	copy_close()
  *

@@ -31,6 +31,10 @@ static const char captures[] =
 	"SELECT i.name, i.id, (SELECT max(part) FROM capture WHERE image = i.id)"
 	" FROM image i WHERE ?1 IS NOT NULL ORDER BY i.id";
 
+/* Without seen_ns, which changes when a name is only reported again. */
+static const char containers[] =
+	"SELECT id, name FROM container WHERE ?1 IS NOT NULL ORDER BY id";
+
 struct adding {
 	struct buf *out;
 	query_content_fn fn;
@@ -70,6 +74,8 @@ int query_content(struct db *db, const struct query_epochs *e, struct buf *out,
 		err = sql_each(h, add_row, &a, flushes, "s", ids.data);
 	if (!err)
 		err = sql_each(h, add_row, &a, rolls, "s", ids.data);
+	if (!err)
+		err = sql_each(h, add_row, &a, containers, "s", ids.data);
 	if (!err)
 		err = sql_each(h, add_image, &a, images, "s", ids.data);
 	buf_fini(&ids);

@@ -223,7 +223,9 @@ int removal_sweep(struct slice *s)
 		"flush);"
 		"DELETE FROM platform WHERE id NOT IN (SELECT platform FROM run);"
 		"DELETE FROM gap WHERE to_ns < (SELECT min(from_ns) FROM epoch);"
-		"DELETE FROM mark WHERE at_ns < (SELECT min(from_ns) FROM epoch)";
+		"DELETE FROM mark WHERE at_ns < (SELECT min(from_ns) FROM epoch);"
+		"DELETE FROM container"
+		" WHERE seen_ns < (SELECT min(from_ns) FROM epoch)";
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sizeof(orphan_kinds) / sizeof(orphan_kinds[0]);

@@ -21,8 +21,8 @@ int removal_begin(struct slice *s, int64_t epoch);
 int removal_step(struct slice *s);
 
 /*
- * Removes images, contexts, runs and platforms that no epoch refers to, and gaps and
- * marks that are older than the oldest epoch. It reads all keys of the database,
+ * Removes images, contexts, runs and platforms that no epoch refers to, and gaps,
+ * marks and names of containers older than the oldest epoch. It reads all keys of it,
  * without a lock. s->h must not enforce foreign keys, because that would search all
  * tables for each image. 0 or a negative error.
  */

@@ -100,6 +100,10 @@ START_TEST(marks_go_with_the_epochs_before_them)
 	first_ns = number(db, "SELECT min(from_ns) FROM epoch WHERE ?1", 1);
 	ck_assert_int_eq(store_mark_newest(db, first_ns, "early", "none"), 0);
 	ck_assert_int_eq(store_mark_newest(db, START + 50 * DAY, "late", "none"), 0);
+	ck_assert_int_eq(sql_exec(db_handle(db),
+				  "INSERT INTO container VALUES ('a', 'early', 1),"
+				  " ('b', 'late', 9000000000000000000)"),
+			 0);
 	other = dbtest_open(&t, DB_WRITE);
 	run_steps(other, &policy, START + 6 * DAY, NULL); /* days */
 	ck_assert_int_eq(number(db, "SELECT count(*) FROM mark WHERE ?1", 1), 2);
@@ -111,6 +115,10 @@ START_TEST(marks_go_with_the_epochs_before_them)
 	ck_assert_int_eq(first_ns, START + 49 * DAY);
 	ck_assert_int_eq(number(db, "SELECT min(at_ns) FROM mark WHERE ?1", 1),
 			 START + 50 * DAY);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM container WHERE ?1", 1), 1);
+	ck_assert_int_eq(
+		number(db, "SELECT count(*) FROM container WHERE id = 'b' AND ?1", 1),
+		1);
 	store_free(s);
 	db_close(other);
 	db_close(db);
