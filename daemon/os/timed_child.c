@@ -64,8 +64,7 @@ struct timed_child {
 	uint64_t process_waited_ns[NR_SHARES], user_waited_ns[NR_SHARES]; /* when */
 	uint64_t user_cpu_ns[NR_SHARES]; /* since the last accounting */
 	uint64_t cpu_ns, nr_asked, nr_timeouts, nr_refused;
-	unsigned int patience_ms;        /* of questions that say 0 */
-	char message[TIMED_CHILD_CHUNK]; /* of an answer */
+	unsigned int patience_ms; /* of questions that say 0 */
 };
 
 static int start_server(struct timed_child *a)
@@ -224,24 +223,37 @@ static ssize_t take_message(int socket, uint64_t end_ns, void *data, size_t size
 static int take_answer(struct timed_child *a, uint64_t end_ns,
 		       struct timed_child_reply *reply, struct buf *out)
 {
-	size_t taken;
-	ssize_t n = take_message(a->worker, end_ns, a->message, sizeof(a->message));
+	char *message = malloc(TIMED_CHILD_CHUNK);
+	size_t taken = 0;
+	ssize_t n;
+	int err = message ? 0 : -ENOMEM;
 
-	if (n < (ssize_t)sizeof(*reply))
-		return n == -ETIMEDOUT ? (int)n : -ECHILD;
-	memcpy(reply, a->message, sizeof(*reply));
+	if (err)
+		return err;
+	n = take_message(a->worker, end_ns, message, TIMED_CHILD_CHUNK);
+	if (n < (ssize_t)sizeof(*reply)) {
+		err = n == -ETIMEDOUT ? (int)n : -ECHILD;
+		goto out;
+	}
+	memcpy(reply, message, sizeof(*reply));
 	taken = (size_t)n - sizeof(*reply);
-	if (reply->size > TIMED_CHILD_MAX_ANSWER || taken > reply->size)
-		return -ECHILD;
-	buf_put(out, a->message + sizeof(*reply), taken);
+	if (reply->size > TIMED_CHILD_MAX_ANSWER || taken > reply->size) {
+		err = -ECHILD;
+		goto out;
+	}
+	buf_put(out, message + sizeof(*reply), taken);
 	while (taken < reply->size) {
-		n = take_message(a->worker, end_ns, a->message, sizeof(a->message));
-		if (n <= 0 || (size_t)n > reply->size - taken)
-			return n == -ETIMEDOUT ? (int)n : -ECHILD;
-		buf_put(out, a->message, (size_t)n);
+		n = take_message(a->worker, end_ns, message, TIMED_CHILD_CHUNK);
+		if (n <= 0 || (size_t)n > reply->size - taken) {
+			err = n == -ETIMEDOUT ? (int)n : -ECHILD;
+			goto out;
+		}
+		buf_put(out, message, (size_t)n);
 		taken += (size_t)n;
 	}
-	return 0;
+out:
+	free(message);
+	return err;
 }
 
 /* ---- who pays ---- */

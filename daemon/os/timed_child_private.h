@@ -15,8 +15,7 @@
 
 #include "daemon/os/timed_child.h"
 
-/* Bytes of a message: a piece of code fits into one (codecache.h), after its head. */
-#define TIMED_CHILD_CHUNK (65536u + 64u)
+#define TIMED_CHILD_CHUNK 32768u /* bytes of a message */
 
 struct timed_child_head {
 	timed_child_fn fn; /* NULL: the descriptor is to be kept */

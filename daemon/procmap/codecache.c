@@ -22,7 +22,6 @@
 #include "daemon/procmap/kernel.h"
 
 #define BLOCK_SIZE 512u
-#define PIECE_SIZE 65536u
 #define WAYS       4
 #define SETS       (CODECACHE_BLOCKS / WAYS)
 
@@ -47,15 +46,6 @@ struct block {
 	uint8_t data[BLOCK_SIZE + CPI_BRANCH_MAX_BYTES];
 };
 
-/* Of a file, as codecache_read() reads it. */
-struct piece {
-	const struct known_image *image; /* NULL: empty */
-	uint64_t number;
-	size_t size;   /* bytes that could be read */
-	uint32_t used; /* the clock of its last use */
-	uint8_t *data; /* PIECE_SIZE bytes; allocated on first use */
-};
-
 struct codecache {
 	struct tag *tag; /* WAYS per set; both allocated on first use */
 	struct block *block;
@@ -63,7 +53,6 @@ struct codecache {
 	size_t nr_wanted;
 	struct images *images;
 	uint32_t clock;
-	struct piece piece[CODECACHE_PIECES];
 };
 
 struct codecache *codecache_new(struct images *im)
@@ -79,8 +68,6 @@ void codecache_clear(struct codecache *c)
 {
 	for (size_t i = 0; c->tag && i < CODECACHE_BLOCKS; i++)
 		c->tag[i] = (struct tag){ .image = NULL };
-	for (int i = 0; i < CODECACHE_PIECES; i++)
-		c->piece[i].image = NULL;
 	c->nr_wanted = 0;
 }
 
@@ -89,8 +76,6 @@ void codecache_free(struct codecache *c)
 	if (!c)
 		return;
 	codecache_clear(c);
-	for (int i = 0; i < CODECACHE_PIECES; i++)
-		free(c->piece[i].data);
 	free(c->tag);
 	free(c->block);
 	free(c->wanted);
@@ -226,69 +211,12 @@ void codecache_read_noted(struct codecache *c)
 	c->nr_wanted = 0;
 }
 
-/* The piece, if it is kept; else an empty one, or the least recently used. */
-static struct piece *choose_piece(struct codecache *c, const struct known_image *image,
-				  uint64_t number)
-{
-	struct piece *oldest = c->piece;
-
-	for (struct piece *p = c->piece; p < c->piece + CODECACHE_PIECES; p++) {
-		if (p->image == image && p->number == number)
-			return p;
-		if (!p->image || (oldest->image && p->used < oldest->used))
-			oldest = p;
-	}
-	return oldest;
-}
-
-/*
- * Reads a piece of a file, unless it is kept. One that is shorter than the file says is
- * not kept: more of it may be readable later. Returns NULL on failure.
- */
-static const struct piece *get_piece(struct codecache *c,
-				     const struct known_image *image, uint64_t number)
-{
-	const uint64_t size = image->desc.size, at = number * PIECE_SIZE;
-	const uint64_t left = size > at ? size - at : 0;
-	struct piece *p = choose_piece(c, image, number);
-
-	p->used = ++c->clock;
-	if (p->image == image && p->number == number)
-		return p;
-	p->image = NULL;
-	if (!p->data)
-		p->data = malloc(PIECE_SIZE);
-	if (!p->data)
-		return NULL;
-	p->size = read_code(c, image, at, p->data, PIECE_SIZE);
-	p->number = number;
-	if (p->size && p->size == (left < PIECE_SIZE ? left : PIECE_SIZE))
-		p->image = image;
-	return p;
-}
-
 size_t codecache_read(struct codecache *c, const struct known_image *image,
 		      uint64_t off, void *to, size_t size)
 {
-	size_t done = 0;
-
 	if (!has_code(image))
 		return 0;
-	if (image->desc.kind == IMAGE_VDSO)
-		return read_code(c, image, off, to, size);
-	while (done < size) {
-		const size_t at = (off + done) % PIECE_SIZE;
-		const struct piece *p = get_piece(c, image, (off + done) / PIECE_SIZE);
-		const size_t got = p && p->size > at ? p->size - at : 0;
-		const size_t take = got < size - done ? got : size - done;
-
-		if (take)
-			memcpy((char *)to + done, p->data + at, take);
-		done += take;
-		if (!p || p->size < PIECE_SIZE)
-			break;
-	}
-	return done;
+	return read_code(c, image, off, to, size);
 }
 
 struct cpi_branch codecache_branch(struct codecache *c, const struct known_image *image,

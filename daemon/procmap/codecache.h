@@ -7,10 +7,6 @@
  * hot code is small and scattered. At most CODECACHE_BLOCKS blocks are kept (4 MiB),
  * including blocks that cannot be read.
  *
- * Windows read whole pages of code, often one after the other. For them the cache keeps
- * the CODECACHE_PIECES last pieces of files, of 64 KiB each (1 MiB). So most pages are
- * read without a question to the reader, and without its wake-up.
- *
  * A look-up reads no file. Call codecache_note() for each sample first, and then
  * codecache_read_noted(), which reads the blocks.
  */
@@ -24,7 +20,6 @@
 #include "daemon/procmap/images.h"
 
 #define CODECACHE_BLOCKS 8192
-#define CODECACHE_PIECES 16
 
 struct codecache;
 
@@ -50,15 +45,15 @@ struct cpi_branch codecache_branch(struct codecache *c, const struct known_image
 				   uint64_t offset);
 
 /*
- * Reads bytes of a resolved image from off on, in pieces. Returns how many were read; 0
- * on failure.
+ * Reads bytes of a resolved image from off on, without the cache. Returns how many were
+ * read; 0 on failure.
  */
 size_t codecache_read(struct codecache *c, const struct known_image *image,
 		      uint64_t off, void *to, size_t size);
 
 /*
- * Drops all blocks and pieces. Call it before images are freed, because another image
- * may get the same address.
+ * Drops all blocks. Call it before images are freed, because another image may get the
+ * same address.
  */
 void codecache_clear(struct codecache *c);
 

@@ -144,7 +144,7 @@ t_unit_check_windows_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_windows_LDADD = $(DB_UNIT_LDADD)
 
 # The daemon's collection.
-COLLECT_UNIT = t/unit/check_accounts t/unit/check_attribute t/unit/check_attribute_stack t/unit/check_codecache t/unit/check_collect t/unit/check_jit \
+COLLECT_UNIT = t/unit/check_accounts t/unit/check_attribute t/unit/check_attribute_stack t/unit/check_collect t/unit/check_jit \
 	t/unit/check_jitmap t/unit/check_jittables t/unit/check_procmap \
 	t/unit/check_sampler t/unit/check_sideband t/unit/check_threadmap
 check_PROGRAMS += $(COLLECT_UNIT)
@@ -159,9 +159,6 @@ t_unit_check_attribute_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,-
 t_unit_check_attribute_LDADD = $(COLLECT_LDADD)
 t_unit_check_attribute_stack_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_attribute_stack_LDADD = $(COLLECT_LDADD)
-t_unit_check_codecache_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_codecache_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=images_read
-t_unit_check_codecache_LDADD = $(COLLECT_LDADD)
 t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_collect_LDADD = $(COLLECT_LDADD)
 t_unit_check_jit_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
