@@ -110,8 +110,8 @@ void procmap_set_owner(struct procmap *pm, int (*owner)(uint32_t tgid, uint32_t 
 
 /*
  * Finds the users of root's processes that have executed a program, and of the
- * processes that they forked since. Call it after each reading of events: most
- * processes of a build have ended by then, and need no look.
+ * processes that they forked since. Call it after a reading of events, at most once a
+ * second: most processes of a build have ended by then, and need no look.
  */
 void procmap_ask_owners(struct procmap *pm);
 

@@ -80,6 +80,7 @@ struct page {
 	uint16_t begin[CPI_TRANSLATE_ENTRIES]; /* where windows wanted to go on */
 	uint8_t nr_begin, nr_tries;
 	bool wanted, asked, failed, scanned;
+	bool unanswered;        /* its last request, so that it is to be repeated */
 	uint32_t order;         /* of what it was made of: jit_order() */
 	uint32_t misses;        /* since it was translated */
 	uint64_t passed;        /* lines that windows have passed lately ... */
@@ -713,7 +714,7 @@ bool windowpages_miss(struct windowpages *wp, uint32_t entry, uint32_t offset)
 		return false;
 	if (!begins_at(p, offset)) {
 		note_begin(p, offset);
-	} else if (p->live && !outdated) {
+	} else if (p->live && !outdated && !p->unanswered) {
 		return false; /* no code, or too many micro-ops */
 	}
 	want(wp, entry);
@@ -945,8 +946,10 @@ static int ask(struct windowpages *wp, uint32_t entry)
 	/* More may be told later; or the reader may be busy (timed_child.h). */
 	if (!q.size && is_private(wp, entry))
 		return -ENOENT;
-	if (!q.size)
+	if (!q.size) {
+		p->unanswered = true;
 		return ++p->nr_tries < MAX_TRIES ? -ENOENT : -CPI_ENOCODE;
+	}
 	err = translate_child_ask(wp->cfg.translator, &q, &asked->cookie);
 	if (err)
 		return err;
@@ -1006,6 +1009,7 @@ static void finish(struct windowpages *wp, const struct answer *a)
 	drop_saved(wp, p);
 	p->asked = false;
 	p->misses = 0;
+	p->unanswered = false;
 	p->order = a->order;
 	if (!ahead && !is_private(wp, a->entry))
 		look_ahead(wp, a->entry);
@@ -1087,6 +1091,7 @@ static void take_answer(struct windowpages *wp, const struct question *q, int er
 	if (!a.piece) {
 		wp->nr_failed += err != 0;
 		p->failed = err && !is_lost(err);
+		p->unanswered = is_lost(err);
 		if (is_lost(err))
 			p->nr_tries = (uint8_t)(p->nr_tries + LOST_TRIES);
 		p->asked = false;

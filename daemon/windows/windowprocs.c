@@ -250,6 +250,12 @@ static void find_regions(struct windowprocs *wp, uint32_t at,
 	}
 }
 
+/* The user may become known up to a second later (sideband.c). */
+static uint32_t uid_of(const struct process *process)
+{
+	return process->account ? process->account->uid : 0;
+}
+
 /* To be called between begin_change() and end_change(). */
 static void gather_regions(struct windowprocs *wp, uint32_t at,
 			   const struct process *process)
@@ -262,7 +268,7 @@ static void gather_regions(struct windowprocs *wp, uint32_t at,
 	p->excluded = is_excluded(wp, at, process);
 	e->since_ns = process->start_ns;
 	e->nr_changes = process->nr_changes;
-	e->uid = process->account ? process->account->uid : 0;
+	e->uid = uid_of(process);
 	owner = owner_of(wp, at, process->tgid);
 	windowpages_begin_private(wp->cfg.pages, &owner);
 	if (!p->excluded && !process->incomplete)
@@ -390,7 +396,7 @@ void windowprocs_follow_maps(struct windowprocs *wp)
 		now = newest_of(wp, wp->cfg.process[i].tgid);
 		if (!now || now->exited || now->start_ns != e->since_ns)
 			remove_process(wp, i);
-		else if (now->nr_changes != e->nr_changes ||
+		else if (now->nr_changes != e->nr_changes || uid_of(now) != e->uid ||
 			 is_excluded(wp, i, now) != wp->cfg.process[i].excluded)
 			update(wp, i, now);
 	}

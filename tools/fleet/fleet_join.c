@@ -115,12 +115,20 @@ static int say_failed(const char *what, int err)
 /* The folder's descriptor, or a negative error, logged. Packages make its parent. */
 static int open_folder(void)
 {
-	int fd;
+	const bool is_new = !mkdir(FOLDER, 0755);
+	int fd, err;
 
-	if (mkdir(FOLDER, 0755) < 0 && errno != EEXIST)
+	if (!is_new && errno != EEXIST)
 		return say_failed(FOLDER, -errno);
 	fd = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? say_failed(FOLDER, -errno) : fd;
+	if (fd < 0)
+		return say_failed(FOLDER, -errno);
+	if (is_new && fchmod(fd, 0755) < 0) { /* whatever the umask is */
+		err = say_failed(FOLDER, -errno);
+		close(fd);
+		return err;
+	}
+	return fd;
 }
 
 static int keep_old(int folder)
@@ -257,6 +265,7 @@ int fleet_join(const char *url)
 	if (err)
 		return err;
 	out_line("cpid and cpi-ship run, also after a reboot.");
-	out_line("In two minutes this lists the machine: cpi fleet hosts --db %s", url);
+	out_line("In two minutes this lists the machine: cpi fleet hosts --db '%s'",
+		 url);
 	return 0;
 }
