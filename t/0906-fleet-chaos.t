@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan "$(store_tests 16)"
+plan "$(store_tests 17)"
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
 for n in 1 2 3 4 5; do
@@ -75,7 +75,7 @@ ship()
 	return 1
 }
 
-# one_engine NAME: 16 tests
+# one_engine NAME: 17 tests
 one_engine()
 {
 	straight=clickhouse://127.0.0.1:$store_port/cpi
@@ -99,6 +99,20 @@ one_engine()
 	exec 7>&-
 	within 10 proxy_ended
 	like "$(sed -n 2p proxy.1)" '[0-9]* [1-9][0-9]* [1-9]' "$1: requests were lost before and after the store took them"
+
+	# Two shippers of one machine at the same moment, again and again.
+	url=$straight
+	raced=0
+	for n in $(seq 20); do
+		rm -f raced.db*
+		MKDB_HOST=raced$n "$builddir/t/mkdb" raced.db "$builddir/t/target" || bail 'mkdb failed'
+		ship raced.db &
+		twin=$!
+		ship raced.db
+		wait $twin
+		[ "$(store_sums raced$n)" != "$(sums raced)" ] || raced=$((raced + 1))
+	done
+	is $raced 20 "$1: of two shippers that race each time one has the host in the store"
 
 	# A machine with a budget of bytes, and a restart after each failure: of its samples a
 	# part is kept, drawn anew for each attempt.
@@ -156,7 +170,7 @@ one_engine()
 	wait $shipping
 	is "$? $(store_sums web1)" "0 $(sums known)" "$1: after that the host is in the store once"
 
-	is "$(store_sql "SELECT countIf(received != stored + lost), count() FROM epoch WHERE $valid")" '0	43' \
+	is "$(store_sql "SELECT countIf(received != stored + lost), count() FROM epoch WHERE $valid")" '0	103' \
 		"$1: received = stored + lost in each epoch"
 	is "$(store_sql "SELECT count() FROM (SELECT name, boot_id, run_from_ns, first_flush FROM epoch WHERE $valid
 		GROUP BY name, boot_id, run_from_ns, first_flush HAVING count() > 1)")" 0 "$1: no epoch is in the store twice"
