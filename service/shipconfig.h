@@ -5,8 +5,8 @@
  * cpi-ship reads all of its options by options.h. This is for programs that only want
  * to know whether, and where, this machine sends its profiles.
  */
-#ifndef CPI_SHIPCONFIG_H
-#define CPI_SHIPCONFIG_H
+#ifndef CPI_SERVICE_SHIPCONFIG_H
+#define CPI_SERVICE_SHIPCONFIG_H
 
 #define SHIPCONFIG_FILE    "/etc/cpi/cpi-ship.conf" /* and files in cpi-ship.conf.d */
 #define SHIPCONFIG_SECTION "cpi-ship"

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "ship/contained.h"
+#include "ship/holes.h"
 
 #define MAX_TRIES  20
 #define MAX_ANSWER (64u << 20)
@@ -356,17 +357,6 @@ int ship_read_shipments(struct ch_store *s, const struct ship_run *run, uint64_t
 	return err ? err : shipments_mark(out);
 }
 
-static void put_dropped(const struct ship_run *run, const struct shipment *of,
-			const struct flushes *f, struct buf *rows)
-{
-	rowbinary_put(rows, '4', of->host);
-	rowbinary_put(rows, '4', of->at);
-	put_text(rows, run->boot_id);
-	rowbinary_put(rows, '8', run->run_from_ns);
-	rowbinary_put(rows, '8', f->first);
-	rowbinary_put(rows, '8', f->last);
-}
-
 /* What only shipment i has of its flushes. */
 static int send_alone(struct ch_store *s, const struct ship_run *run,
 		      const struct shipments *list, size_t i)
@@ -384,13 +374,11 @@ static int send_alone(struct ch_store *s, const struct ship_run *run,
 				 " were removed "
 				 "from the database, and their shipment is replaced",
 				 alone.first, alone.last);
-			put_dropped(run, of, &alone, &rows);
+			ship_dropped_put(&rows, of->host, of->at, run->boot_id,
+					 run->run_from_ns, alone.first, alone.last);
 		}
 	}
-	err = ch_store_insert(s,
-			      "dropped (host, at, boot_id, run_from_ns, first_flush,"
-			      " last_flush)",
-			      "4ts888", &rows);
+	err = ship_dropped_send(s, &rows);
 	buf_fini(&rows);
 	return err;
 }

@@ -87,6 +87,25 @@ static const struct ship_epoch *find_beyond(const struct ship_epoch *e, size_t n
 	return NULL;
 }
 
+void ship_dropped_put(struct buf *rows, uint64_t host, uint64_t at, const char *boot_id,
+		      uint64_t run_from_ns, uint64_t first, uint64_t last)
+{
+	rowbinary_put(rows, '4', host);
+	rowbinary_put(rows, '4', at);
+	rowbinary_put_string(rows, boot_id, strlen(boot_id));
+	rowbinary_put(rows, '8', run_from_ns);
+	rowbinary_put(rows, '8', first);
+	rowbinary_put(rows, '8', last);
+}
+
+int ship_dropped_send(struct ch_store *store, struct buf *rows)
+{
+	return ch_store_insert(store,
+			       "dropped (host, at, boot_id, run_from_ns, first_flush,"
+			       " last_flush)",
+			       "4ts888", rows);
+}
+
 int ship_holes_send(const struct ship_holes *list, struct ch_store *store,
 		    const struct ship_epoch *e, size_t nr, uint64_t *nr_dropped)
 {
@@ -103,19 +122,12 @@ int ship_holes_send(const struct ship_holes *list, struct ch_store *store,
 			 " were %s before they were shipped",
 			 hole->first, hole->last,
 			 hole->damaged ? "damaged" : "removed from the database");
-		rowbinary_put(&rows, '4', beyond->address.host);
-		rowbinary_put(&rows, '4', beyond->address.at);
-		rowbinary_put_string(&rows, beyond->platform.boot_id,
-				     strlen(beyond->platform.boot_id));
-		rowbinary_put(&rows, '8', beyond->run_from_ns);
-		rowbinary_put(&rows, '8', hole->first);
-		rowbinary_put(&rows, '8', hole->last);
+		ship_dropped_put(&rows, beyond->address.host, beyond->address.at,
+				 beyond->platform.boot_id, beyond->run_from_ns,
+				 hole->first, hole->last);
 		*nr_dropped += hole->last - hole->first + 1;
 	}
-	err = ch_store_insert(store,
-			      "dropped (host, at, boot_id, run_from_ns, first_flush,"
-			      " last_flush)",
-			      "4ts888", &rows);
+	err = ship_dropped_send(store, &rows);
 	buf_fini(&rows);
 	return err;
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "db/clickhouse/store.h"
 #include "db/core/db.h"
@@ -39,6 +40,11 @@ int ship_holes_find(struct ship_holes *list, struct db *db);
 int ship_holes_lose(struct ship_holes *list, struct db *db, int64_t epoch);
 int ship_holes_lose_members(struct ship_holes *list, struct db *db,
 			    const struct ship_epoch *e);
+
+/* Puts a row of the table: flushes that the shipment at (host, at) passes. */
+void ship_dropped_put(struct buf *rows, uint64_t host, uint64_t at, const char *boot_id,
+		      uint64_t run_from_ns, uint64_t first, uint64_t last);
+int ship_dropped_send(struct ch_store *store, struct buf *rows);
 
 /*
  * Logs the flushes that the nr epochs of a batch pass, and adds them to the store's

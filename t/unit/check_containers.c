@@ -88,12 +88,19 @@ START_TEST(json_has_names)
 END_TEST
 
 #ifdef HAVE_PROTOBUF_C
+static void put_message(struct buf *out, const ProtobufCMessage *m)
+{
+	uint8_t packed[2048];
+
+	ck_assert_uint_lt(protobuf_c_message_get_packed_size(m), sizeof(packed));
+	buf_put(out, packed, protobuf_c_message_pack(m, packed));
+}
+
 static void put_pod(struct buf *out, char *id, char *namespace, char *name)
 {
 	Cri__PodMetadata m = CRI__POD_METADATA__INIT;
 	Cri__Pod pod = CRI__POD__INIT, *items = &pod;
 	Cri__Pods list = CRI__PODS__INIT;
-	uint8_t packed[2048];
 
 	m.namespace_ = namespace;
 	m.name = name;
@@ -101,8 +108,7 @@ static void put_pod(struct buf *out, char *id, char *namespace, char *name)
 	pod.metadata = &m;
 	list.n_items = 1;
 	list.items = &items;
-	ck_assert_uint_lt(cri__pods__get_packed_size(&list), sizeof(packed));
-	buf_put(out, packed, cri__pods__pack(&list, packed));
+	put_message(out, &list.base);
 }
 
 static void put_container(struct buf *out, char *id, char *pod, char *name)
@@ -110,7 +116,6 @@ static void put_container(struct buf *out, char *id, char *pod, char *name)
 	Cri__ContainerMetadata m = CRI__CONTAINER_METADATA__INIT;
 	Cri__Container c = CRI__CONTAINER__INIT, *items = &c;
 	Cri__Containers list = CRI__CONTAINERS__INIT;
-	uint8_t packed[2048];
 
 	m.name = name;
 	c.id = id;
@@ -118,8 +123,7 @@ static void put_container(struct buf *out, char *id, char *pod, char *name)
 	c.metadata = &m;
 	list.n_items = 1;
 	list.items = &items;
-	ck_assert_uint_lt(cri__containers__get_packed_size(&list), sizeof(packed));
-	buf_put(out, packed, cri__containers__pack(&list, packed));
+	put_message(out, &list.base);
 }
 
 static char too_long[500];

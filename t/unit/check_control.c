@@ -233,13 +233,14 @@ static struct cpi_control_register make_registration(void)
 	};
 }
 
-static int ask_to_register(const struct cpi_control_register *r, size_t size)
+/* Sends a request, and returns the status of its answer; -ENOMSG: there was none. */
+static int ask_sized(const void *request, size_t size)
 {
 	struct answer a;
 	int fd = connect_client();
 	ssize_t got;
 
-	ck_assert_int_eq(send(fd, r, size, 0), (ssize_t)size);
+	ck_assert_int_eq(send(fd, request, size, 0), (ssize_t)size);
 	serve_until(fd);
 	got = receive(fd, &a);
 	close(fd);
@@ -251,7 +252,7 @@ START_TEST(a_registration_reaches_the_session_with_who_asks)
 	struct cpi_control_register r = make_registration();
 
 	the_session.registered.uid = 12345;
-	ck_assert_int_eq(ask_to_register(&r, sizeof(r)), 0);
+	ck_assert_int_eq(ask_sized(&r, sizeof(r)), 0);
 	ck_assert_int_eq(the_session.registered.tgid, 7);
 	ck_assert_uint_eq(the_session.registered.uid, geteuid());
 	ck_assert_uint_eq(the_session.registered.base, 0x1000);
@@ -265,13 +266,13 @@ START_TEST(a_registration_has_its_size_and_an_end_to_its_path)
 {
 	struct cpi_control_register r = make_registration();
 
-	ck_assert_int_eq(ask_to_register(&r, sizeof(r) - 1), -ENOMSG);
-	ck_assert_int_eq(ask_to_register(&r, sizeof(r.head)), -ENOMSG);
+	ck_assert_int_eq(ask_sized(&r, sizeof(r) - 1), -ENOMSG);
+	ck_assert_int_eq(ask_sized(&r, sizeof(r.head)), -ENOMSG);
 	r.head.op = CPI_CONTROL_FLUSH;
-	ck_assert_int_eq(ask_to_register(&r, sizeof(r)), -ENOMSG);
+	ck_assert_int_eq(ask_sized(&r, sizeof(r)), -ENOMSG);
 	r.head.op = CPI_CONTROL_REGISTER;
 	memset(r.path, 'x', sizeof(r.path));
-	ck_assert_int_eq(ask_to_register(&r, sizeof(r)), -ENAMETOOLONG);
+	ck_assert_int_eq(ask_sized(&r, sizeof(r)), -ENAMETOOLONG);
 	ck_assert_int_eq(the_session.registered.tgid, 0);
 }
 END_TEST
@@ -288,27 +289,14 @@ static struct cpi_control_container make_container(const char *name)
 	return c;
 }
 
-static int ask_container(const struct cpi_control_container *c, size_t size)
-{
-	struct answer a;
-	int fd = connect_client();
-	ssize_t got;
-
-	ck_assert_int_eq(send(fd, c, size, 0), (ssize_t)size);
-	serve_until(fd);
-	got = receive(fd, &a);
-	close(fd);
-	return got ? a.head.status : -ENOMSG;
-}
-
 START_TEST(the_name_of_a_container_reaches_the_session)
 {
 	struct cpi_control_container c = make_container("shop/cart/web");
 
-	ck_assert_int_eq(ask_container(&c, sizeof(c)), 0);
+	ck_assert_int_eq(ask_sized(&c, sizeof(c)), 0);
 	ck_assert_str_eq(the_session.label, "0123456789ab shop/cart/web");
 	the_session.err = -ENOBUFS;
-	ck_assert_int_eq(ask_container(&c, sizeof(c)), -ENOBUFS);
+	ck_assert_int_eq(ask_sized(&c, sizeof(c)), -ENOBUFS);
 }
 END_TEST
 
@@ -327,21 +315,21 @@ START_TEST(a_bad_name_of_a_container_is_refused)
 
 	for (size_t i = 0; i < NR(bad_names); i++) {
 		c = make_container(bad_names[i]);
-		ck_assert_int_eq(ask_container(&c, sizeof(c)), -EINVAL);
+		ck_assert_int_eq(ask_sized(&c, sizeof(c)), -EINVAL);
 	}
 	for (size_t i = 0; i < NR(bad_ids); i++) {
 		c = make_container("web");
 		snprintf(c.id, sizeof(c.id), "%s", bad_ids[i]);
-		ck_assert_int_eq(ask_container(&c, sizeof(c)), -EINVAL);
+		ck_assert_int_eq(ask_sized(&c, sizeof(c)), -EINVAL);
 	}
 	c = make_container("web");
-	ck_assert_int_eq(ask_container(&c, sizeof(c) - 1), -ENOMSG);
-	ck_assert_int_eq(ask_container(&c, sizeof(c.head)), -ENOMSG);
+	ck_assert_int_eq(ask_sized(&c, sizeof(c) - 1), -ENOMSG);
+	ck_assert_int_eq(ask_sized(&c, sizeof(c.head)), -ENOMSG);
 	memset(c.id, '0', sizeof(c.id));
-	ck_assert_int_eq(ask_container(&c, sizeof(c)), -ENAMETOOLONG);
+	ck_assert_int_eq(ask_sized(&c, sizeof(c)), -ENAMETOOLONG);
 	c = make_container("");
 	memset(c.name, 'x', sizeof(c.name));
-	ck_assert_int_eq(ask_container(&c, sizeof(c)), -ENAMETOOLONG);
+	ck_assert_int_eq(ask_sized(&c, sizeof(c)), -ENAMETOOLONG);
 	ck_assert_int_eq(the_session.nr_containers, 0);
 }
 END_TEST
