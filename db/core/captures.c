@@ -10,8 +10,26 @@
 
 #include "base/err.h"
 #include "base/varint.h"
+#include "db/core/image_numbers.h"
 #include "db/core/intern.h"
 #include "db/core/sql.h"
+
+/*
+ * The open epoch refers to the image even before its first flush, so that retention
+ * keeps it.
+ */
+static int refer_to(sqlite3 *h, sqlite3_stmt *search, const struct image_desc *image)
+{
+	int64_t epoch;
+	uint32_t nr;
+	int err =
+		sql_get(h, &epoch,
+			"SELECT id FROM epoch WHERE open ORDER BY id DESC LIMIT 1", "");
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	return image_numbers_give(h, epoch, &image, 1, search, &nr);
+}
 
 static int add_part(sqlite3 *h, const struct image_desc *image,
 		    const struct capture_part *part)
@@ -29,6 +47,8 @@ static int add_part(sqlite3 *h, const struct image_desc *image,
 	if (!err)
 		err = sql_do(h, add, "ibb", id, part->covers, part->covers_size,
 			     part->data, part->data_size);
+	if (!err)
+		err = refer_to(h, search, image);
 	sqlite3_finalize(search);
 	return err;
 }

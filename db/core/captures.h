@@ -28,8 +28,9 @@ struct capture_part {
 typedef int (*capture_part_fn)(void *ctx, const struct capture_part *part);
 
 /*
- * Adds a part to an image in one transaction; inserts the image if it is new. db must
- * be a DB_COLLECT handle. Returns 0, -errno or -CPI_E….
+ * Adds a part to an image in one transaction; inserts the image if it is new. The open
+ * epoch refers to the image from then on. db must be a DB_COLLECT handle. Returns 0,
+ * -errno or -CPI_E….
  */
 int captures_add(struct db *db, const struct image_desc *image,
 		 const struct capture_part *part);

@@ -3,7 +3,8 @@
  * image_numbers.h - table stack_image: the numbers by which blobs refer to images
  *
  * Stacks and windows refer to images by numbers that are private to their epoch. So a
- * copy to another database changes only this table, and no blob.
+ * copy to another database changes only this table, and no blob. Captured images have
+ * a number, too, because retention removes images to which no epoch refers.
  */
 #ifndef CPI_DB_IMAGE_NUMBERS_H
 #define CPI_DB_IMAGE_NUMBERS_H

@@ -230,7 +230,7 @@ static int map_parent(struct script *s, const struct parent *p)
 
 /*
  * Finds the target's rows before the write transaction, to make it shorter. If another
- * process has written in the meantime, doubt_found() forgets them.
+ * process has written since, doubt_found() forgets them.
  */
 static int find_early(struct script *s)
 {
@@ -262,6 +262,8 @@ static int doubt_found(struct script *s)
 			   parents[i].table);
 		err = run_script(s);
 	}
+	if (!err && version != before)
+		err = sql_do(s->h, "UPDATE temp.copy_version SET v = ?1", "i", version);
 	return err;
 }
 

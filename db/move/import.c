@@ -4,8 +4,10 @@
  *
  * 	read_source()  the whole file is checked
  * 	survey()       each epoch is compared with what is here; a conflict ends it
- * 	captures       in slices, while a collector may write in between
+ * 	names          gaps, marks and containers, in one transaction
  * 	epochs         each in one transaction: new, grown, or known already
+ * 	captures       in slices, while a collector may write in between; last, because
+ * 		       retention removes images to which no epoch refers
  *
  * Nothing changes before the survey has passed. What it found may change before an
  * epoch is copied, so that transaction compares again.
@@ -115,9 +117,8 @@ static int end_slice(struct import *im, int err)
 	return err;
 }
 
-static int import_captures(struct import *im)
+static int import_names(struct import *im)
 {
-	bool more = true;
 	int err = slice_begin(&im->slice);
 
 	if (err)
@@ -127,13 +128,26 @@ static int import_captures(struct import *im)
 		err = copy_marks(im->h);
 	if (!err)
 		err = copy_containers(im->h);
+	return end_slice(im, err);
+}
+
+/* Of the images of all epochs. */
+static int import_captures(struct import *im, const struct query_epochs *epochs)
+{
+	bool more = true;
+	int err = copy_forget(im->h);
+
+	for (size_t i = 0; !err && i < epochs->nr; i++)
+		err = copy_choose(im->h, epochs->epoch[i].id, 0);
 	if (!err)
-		err = copy_images(im->h);
-	err = end_slice(im, err);
+		err = copy_gather(im->h);
+	if (!err)
+		err = copy_gather_captures(im->h);
 	while (!err && more) {
 		err = slice_begin(&im->slice);
 		if (err)
 			break;
+		err = copy_images(im->h);
 		while (!err && more && !slice_is_full(&im->slice))
 			err = copy_capture(im->h, &more);
 		err = end_slice(im, err);
@@ -253,11 +267,11 @@ static int import_all(struct import *im, const struct query_epochs *epochs)
 	if (!err)
 		err = copy_gather(im->h);
 	if (!err)
-		err = copy_gather_captures(im->h);
-	if (!err)
-		err = import_captures(im);
+		err = import_names(im);
 	for (size_t i = 0; !err && i < epochs->nr; i++)
 		err = import_epoch(im, epochs->epoch[i].id);
+	if (!err)
+		err = import_captures(im, epochs);
 	if (err == -EAGAIN)
 		log_err("%s: its epochs are being rolled up or removed: import it "
 			"again in a moment",

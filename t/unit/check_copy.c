@@ -16,6 +16,7 @@
 #include "db/move/join.h"
 #include "db/query/containers.h"
 #include "db/query/marks.h"
+#include "db/retain/removal.h"
 #include "t/unit/dbtest.h"
 
 #define ID      "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -850,6 +851,52 @@ START_TEST(captures_of_one_image_add_up)
 }
 END_TEST
 
+/* After each commit of the import, retention removes what no epoch refers to. */
+static int sweep(void *ctx, sqlite3 *h, const char *name, int nr_pages)
+{
+	struct slice slice = { .h = db_handle(ctx) };
+
+	ck_assert_int_eq(removal_sweep(&slice), 0);
+	return SQLITE_OK;
+}
+
+START_TEST(captures_survive_retention_beside_the_import)
+{
+	struct import_result r;
+	struct dbtest t;
+	struct db *db, *other;
+	int64_t before, n;
+	char from[120];
+
+	dbtest_init(&t);
+	make_db(t.path, 1, 1);
+	db = dbtest_open(&t, DB_WRITE);
+	ck_assert_int_eq(sql_exec(db_handle(db),
+				  "INSERT INTO capture SELECT id, 1, x'01', x'02'"
+				  " FROM image WHERE id > 0"),
+			 0);
+	ck_assert_int_eq(
+		sql_get(db_handle(db), &before, "SELECT count(*) FROM capture", ""), 0);
+	ck_assert_int_gt(before, 0);
+	ck_assert_int_eq(export_path(t.path, "all", path_of(&t, "from", from), false),
+			 0);
+	db_close(db);
+	unlink(t.path);
+	db = dbtest_open(&t, DB_COLLECT);
+	other = dbtest_open(&t, DB_WRITE);
+	ck_assert_int_eq(sql_exec(db_handle(other), "PRAGMA foreign_keys = 0"), 0);
+	sqlite3_wal_hook(db_handle(db), sweep, other);
+	ck_assert_int_eq(import_epochs(db, from, &r), 0);
+	ck_assert_int_eq(sql_get(db_handle(db), &n, "SELECT count(*) FROM capture", ""),
+			 0);
+	ck_assert_int_eq(n, before);
+	ck_assert_int_eq(db_check(db), 0);
+	db_close(other);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("copy");
@@ -871,6 +918,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_collector_and_an_import_share_a_database);
 	tcase_add_test(tc, every_foreign_key_can_be_followed);
 	tcase_add_test(tc, captures_of_one_image_add_up);
+	tcase_add_test(tc, captures_survive_retention_beside_the_import);
 	suite_add_tcase(s, tc);
 	return s;
 }

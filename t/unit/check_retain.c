@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "db/core/captures.h"
 #include "db/retain/removal.h"
 #include "t/unit/retain_make.h"
 
@@ -359,6 +360,38 @@ START_TEST(an_epoch_is_removed_unless_it_is_open_or_labelled)
 }
 END_TEST
 
+/* A capture is stored as soon as its image has samples; their flush comes later. */
+START_TEST(an_image_that_was_captured_waits_for_its_flush)
+{
+	const struct capture_part part = { "c", 1, "d", 1 };
+	struct image_desc image = test_image;
+	struct slice slice = { 0 };
+	struct dbtest t;
+	struct db *db;
+	struct store *s;
+
+	db = dbtest_make(&t, &s);
+	slice.h = db_handle(db);
+	image.name = "/usr/bin/new";
+	ck_assert_int_eq(captures_add(db, &image, &part), 0);
+	ck_assert_int_eq(removal_sweep(&slice), 0);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM capture WHERE ?1", 1), 1);
+	ck_assert_int_eq(db_check(db), 0);
+
+	/* Without a flush it goes with the epoch. */
+	ck_assert_int_eq(store_epoch(s, 1010 * SEC, 2, NULL), 0);
+	ck_assert_int_eq(removal_begin(&slice, 1), 0);
+	while (removal_step(&slice) == 1)
+		;
+	ck_assert_int_eq(removal_sweep(&slice), 0);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM capture WHERE ?1", 1), 0);
+	ck_assert_int_eq(db_check(db), 0);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("retain");
@@ -376,6 +409,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, a_policy_is_read_or_refused_with_the_reason, 0,
 			    NR(policies));
 	tcase_add_test(tc, an_epoch_is_removed_unless_it_is_open_or_labelled);
+	tcase_add_test(tc, an_image_that_was_captured_waits_for_its_flush);
 	suite_add_tcase(s, tc);
 	return s;
 }
