@@ -96,6 +96,21 @@ static void stop_server(struct timed_child *a)
 	a->server = 0;
 }
 
+/* Waits until the server has given up its privileges. */
+static int await_server(const struct timed_child *a)
+{
+	ssize_t n;
+	char byte;
+
+	do
+		n = recv(a->control, &byte, 1, 0);
+	while (n < 0 && errno == EINTR);
+	if (n == 1)
+		return 0;
+	log_err("cpi-read: the reading process cannot give up its privileges");
+	return -EPERM;
+}
+
 int timed_child_new(struct timed_child **out)
 {
 	struct timed_child *a = calloc(1, sizeof(*a));
@@ -108,8 +123,10 @@ int timed_child_new(struct timed_child **out)
 	for (int i = 0; i < TIMED_CHILD_MAX_STUCK; i++)
 		a->stuck[i].fd = -1;
 	err = start_server(a);
+	if (!err)
+		err = await_server(a);
 	if (err) {
-		free(a);
+		timed_child_free(a);
 		return err;
 	}
 	*out = a;

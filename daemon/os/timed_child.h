@@ -64,7 +64,10 @@
 struct timed_child;
 struct openfiles;
 
-/* Starts the server, with the rights to read others' files. 0 or -errno. */
+/*
+ * Starts the server, with the rights to read others' files. 0 or -errno: -EPERM if it
+ * cannot give up its other rights (logged).
+ */
 int timed_child_new(struct timed_child **out);
 void timed_child_free(struct timed_child *a); /* accepts NULL */
 

@@ -35,7 +35,8 @@ enum timed_child_before {
 };
 
 /*
- * The server, after the fork: takes over the process. Each message of the socket is an
+ * The server, after the fork: takes over the process. It sends one byte when it has
+ * given up its privileges, and ends if it cannot. Each message of the socket is an
  * enum timed_child_before as a byte, and has the end of another socket, on which a new
  * worker is to listen.
  */

@@ -272,7 +272,8 @@ void timed_child_serve(int socket)
 	if (let_go(&socket))
 		_exit(EXIT_FAILURE);
 	prctl(PR_SET_NAME, "cpi-read");
-	privileges_keep_reading();
+	if (privileges_keep_reading() || send(socket, "", 1, 0) < 0)
+		_exit(EXIT_FAILURE);
 	end_with(parent);
 	s.socket = socket;
 	serve(&s);

@@ -6,14 +6,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/securebits.h>
 #include <signal.h>
+#include <sys/capability.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fdpass.h"
 #include "base/file.h"
 #include "base/times.h"
+#include "daemon/os/privileges.h"
 #include "daemon/os/timed_child.h"
 #include "t/lingering.h"
 #include "t/unit/unit.h"
@@ -394,6 +398,17 @@ START_TEST(nobody_is_left_behind)
 }
 END_TEST
 
+/* The lock of another bit makes it impossible to set the bits that it sets. */
+START_TEST(a_server_that_cannot_give_up_its_privileges_is_refused)
+{
+	struct timed_child *refused = NULL;
+
+	ck_assert_int_eq(prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP_LOCKED), 0);
+	ck_assert_int_eq(timed_child_new(&refused), -EPERM);
+	ck_assert_ptr_null(refused);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("timed_child");
@@ -418,6 +433,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, children_are_paid_for_by_their_parent);
 	tcase_add_test(tc, whoever_was_killed_is_started_again);
 	tcase_add_test(tc, nobody_is_left_behind);
+	if (privileges_have(CAP_SETPCAP))
+		tcase_add_test(tc,
+			       a_server_that_cannot_give_up_its_privileges_is_refused);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
