@@ -30,7 +30,8 @@
 #define FORGET_SLACK_NS    NSEC_PER_SEC
 #define IMAGES_SWEEP_ABOVE 4096
 
-#define LABELLED_NS (3600 * NSEC_PER_SEC)
+#define EPOCH_RETRY_NS NSEC_PER_SEC /* after there was no memory for an epoch */
+#define LABELLED_NS    (3600 * NSEC_PER_SEC)
 
 #define LAST_NS (10 * NSEC_PER_SEC) /* wait for a lock at the session's end */
 
@@ -53,10 +54,13 @@ static uint64_t epoch_length(const struct session *s, const char *label)
 int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *label)
 {
 	const uint64_t now = wallclock_now(&s->wall), length = epoch_length(s, label);
+	int err = outbox_add_epoch(s->outbox, now, uncertainty_ms, label);
 
+	if (err)
+		return err;
 	s->times.epoch_ns = length;
 	s->times.epoch_end_real_ns = length ? (now / length + 1) * length : UINT64_MAX;
-	return outbox_add_epoch(s->outbox, now, uncertainty_ms, label);
+	return 0;
 }
 
 /*
@@ -69,6 +73,14 @@ static bool is_epoch_over(struct session *s)
 	const uint64_t now = wallclock_now(&s->wall), end = s->times.epoch_end_real_ns;
 
 	return end != UINT64_MAX && (now >= end || now + 2 * s->times.epoch_ns < end);
+}
+
+/* If there is no memory for the next epoch, this one lasts a little longer. */
+static void begin_next_epoch(struct session *s)
+{
+	session_new_epoch_due(s, NULL);
+	if (is_epoch_over(s))
+		s->times.epoch_end_real_ns = wallclock_now(&s->wall) + EPOCH_RETRY_NS;
 }
 
 static void ask_exec_id(void *ctx, uint32_t tgid)
@@ -494,7 +506,7 @@ int session_run(struct session *s)
 	if (now >= s->times.next_sweep_ns)
 		session_sweep(s);
 	if (is_epoch_over(s))
-		session_new_epoch_due(s, NULL);
+		begin_next_epoch(s);
 	if (now >= s->times.next_flush_ns || session_is_half_full(s))
 		session_flush_due(s);
 	else if (s->storing.retry_ns && now >= s->storing.retry_ns)

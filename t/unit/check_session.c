@@ -301,6 +301,37 @@ START_TEST(an_epoch_begins_with_each_hour)
 }
 END_TEST
 
+static bool no_memory;
+
+int __real_outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
+			    const char *label);
+int __wrap_outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
+			    const char *label);
+
+int __wrap_outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
+			    const char *label)
+{
+	if (no_memory)
+		return -ENOMEM;
+	return __real_outbox_add_epoch(o, now_ns, uncertainty_ms, label);
+}
+
+START_TEST(an_epoch_for_which_there_was_no_memory_begins_soon_after)
+{
+	begin();
+	step(59 * 60 * SEC);
+	no_memory = true;
+	ck_assert_int_gt(session_run(session), 0);
+	ck_assert_int_gt(session_run(session), 0);
+	no_memory = false;
+	step(2 * SEC);
+	session_run(session);
+	ck_assert_int_eq(stored(NR_EPOCHS), 2);
+	ck_assert_int_eq(stored("SELECT from_ns FROM epoch WHERE id = 2"),
+			 TEN_O_CLOCK + HOUR + 2 * SEC);
+}
+END_TEST
+
 START_TEST(a_clock_that_is_set_back_begins_an_epoch_at_most)
 {
 	begin();
@@ -443,6 +474,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, by_default_an_epoch_begins_with_each_minute);
 	tcase_add_test(tc, an_interval_has_the_samples_of_a_recount);
 	tcase_add_test(tc, an_epoch_begins_with_each_hour);
+	tcase_add_test(tc, an_epoch_for_which_there_was_no_memory_begins_soon_after);
 	tcase_add_test(tc, a_clock_that_is_set_back_begins_an_epoch_at_most);
 	tcase_add_test(tc, a_clock_that_is_absurd_is_counted_on);
 	tcase_add_test(tc, the_budget_is_checked_at_its_interval);

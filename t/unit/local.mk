@@ -521,6 +521,7 @@ t_unit_check_defaults_LDADD = $(COLLECT_LDADD)
 check_PROGRAMS += t/unit/check_session
 QUICK_TESTS += t/unit/check_session
 t_unit_check_session_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_session_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=outbox_add_epoch
 t_unit_check_session_LDADD = $(COLLECT_LDADD)
 
 # Windows in the daemon.
