@@ -159,7 +159,7 @@ void perfimport_lose(struct import *im, int event, enum loss loss, uint64_t n)
 	tally_lose(b->attribution.tally, stream, loss, n, NULL);
 	if (has_chains(im, event)) {
 		of->stacks.received += n;
-		of->stacks.lost[SAMPLE_RING_LOST] += n;
+		of->stacks.lost[loss] += n;
 	}
 }
 

@@ -203,8 +203,12 @@ static int post_stacks(struct import *im, struct bank *b, int stream)
 	struct outbox_flush f = { .stacks = &stacks };
 	int err;
 
-	if (!s->tally)
+	if (!s->stacks.received)
 		return 0;
+	if (!s->tally) /* all were lost */
+		stacks.tally = s->tally = stacktally_new();
+	if (!s->tally)
+		return -ENOMEM;
 	s->stacks.lost[SAMPLE_NO_SPACE] = s->tally->no_space;
 	memcpy(stacks.lost, s->stacks.lost, sizeof(stacks.lost));
 	stacks.stream.received = s->stacks.received;
