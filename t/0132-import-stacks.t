@@ -3,7 +3,7 @@
 # Call stacks in recordings: each frame is where perf has it, and each end has its reason.
 . "$srcdir/t/tap.sh"
 need python3 sqlite3
-plan 18
+plan 21
 
 python3 "$srcdir/t/perfdata_stacks.py" >made || bail 'no recording'
 cpi import -o made.db made >out 2>&1
@@ -27,6 +27,17 @@ is "$(cpi cat --edges --db made.db --format=csv | grep -c '^branch')" 0 \
 is "$(sqlite3 made.db 'SELECT sum(received), sum(stored) FROM tally WHERE kind = 1')" '13|8' \
 	'received stacks = stored stacks + stacks that perf lost'
 is "$(cpi cat --check --db made.db >out 2>&1; echo $?)" 0 'cpi cat --check finds no damage'
+python3 "$srcdir/t/perfdata_stacks.py" lost >lost
+cpi import -o lost.db lost >out 2>&1
+is "$? $(sqlite3 lost.db "SELECT received, stored, (SELECT total(n) FROM loss l WHERE
+	l.epoch = t.epoch AND l.kind = 1) FROM tally t WHERE kind = 1")" '0 5|0|5.0' \
+	'stacks that were lost are counted in a recording without any other stack'
+is "$(cpi cat --check --db lost.db >out 2>&1; echo $?)" 0 'cpi cat --check finds no damage there'
+python3 "$srcdir/t/perfdata_stacks.py" leader >leader
+cpi import -o leader.db leader >out 2>&1
+is "$? $(sqlite3 leader.db 'SELECT name, sum(total) FROM profile JOIN image ON id = image
+	WHERE context = 0 GROUP BY 1')" '0 /bin/program|1' \
+	'a process whose first thread has ended is still known'
 
 # What only call chains touch has no build id in a recording: device and inode alone. The
 # file that lies there is it, unless it changed since.

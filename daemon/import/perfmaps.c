@@ -148,8 +148,10 @@ static void apply_mmap(struct perfmaps *m, const struct perf_record *r,
 static void apply_fork(struct perfmaps *m, const struct perf_record *r,
 		       uint64_t when_ns)
 {
-	if (r->pid == r->task.ppid) /* a thread */
+	if (r->pid == r->task.ppid) {
+		procmap_add_thread(m->procmap, r->pid);
 		return;
+	}
 	procmap_fork(m->procmap, r->pid,
 		     r->misc & PERF_RECORD_MISC_FORK_EXEC ? UINT32_MAX : r->task.ppid,
 		     when_ns);
@@ -172,8 +174,7 @@ void perfmaps_apply(struct perfmaps *m, const struct perf_record *r, uint64_t wh
 		apply_fork(m, r, when_ns);
 		break;
 	case PERF_RECORD_EXIT:
-		if (r->pid == r->tid)
-			procmap_exit(m->procmap, r->pid, when_ns);
+		procmap_exit_thread(m->procmap, r->pid, r->pid == r->tid, when_ns);
 		break;
 	}
 }

@@ -405,6 +405,28 @@ void procmap_exit(struct procmap *pm, uint32_t tgid, uint64_t when)
 	}
 }
 
+void procmap_add_thread(struct procmap *pm, uint32_t tgid)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (p)
+		p->nr_threads++;
+}
+
+void procmap_exit_thread(struct procmap *pm, uint32_t tgid, bool is_first,
+			 uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (!p)
+		return;
+	p->first_exited |= is_first;
+	if (!is_first && p->nr_threads)
+		p->nr_threads--;
+	if (p->first_exited && !p->nr_threads)
+		procmap_exit(pm, tgid, when);
+}
+
 bool procmap_skip_map(struct procmap *pm, uint32_t tgid, uint64_t when)
 {
 	struct process *p = newest(pm, tgid);

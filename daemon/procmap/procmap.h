@@ -73,16 +73,18 @@ struct process {
 	uint32_t parent;     /* tgid of the parent; 0: not known */
 	uint16_t generation; /* 1 .. CPI_MAX_GENERATION */
 	bool exited;
-	bool superseded; /* a newer incarnation of the tgid exists */
-	bool incomplete; /* mappings are missing since incomplete_ns */
-	bool by_exec;    /* an exec began it, so it has no memory of its parent's */
-	bool unasked;    /* it is root's, unless procmap_ask_owners() finds another */
+	bool first_exited; /* its first thread has, in a recording */
+	bool superseded;   /* a newer incarnation of the tgid exists */
+	bool incomplete;   /* mappings are missing since incomplete_ns */
+	bool by_exec;      /* an exec began it, so it has no memory of its parent's */
+	bool unasked;      /* it is root's, unless procmap_ask_owners() finds another */
 	/* how often it was read again and soon became incomplete again */
 	uint8_t nr_mended;
 	uint64_t start_ns;    /* monotonic, as all times here */
 	uint64_t end_ns;      /* valid if exited or superseded */
 	uint64_t verified_ns; /* when a scan last found its mappings unchanged */
 	uint64_t incomplete_ns, mended_ns, mend_ns; /* mend_ns: when to read it again */
+	uint32_t nr_threads;             /* besides the first one, in a recording */
 	uint32_t nr_records, nr_skipped; /* mapping records since procmap_forget() */
 	bool exec_id_known;
 	uint32_t exec_id;       /* number of execs of the process and its ancestors */
@@ -125,6 +127,15 @@ void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t w
 void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t when);
 void procmap_comm(struct procmap *pm, uint32_t tgid, const char *comm);
 void procmap_exit(struct procmap *pm, uint32_t tgid, uint64_t when);
+
+/*
+ * For recordings, where procmap_forget() can ask nobody: the process has another
+ * thread; one of its threads exits, is_first: the one that began it. With the last of
+ * them the process exits.
+ */
+void procmap_add_thread(struct procmap *pm, uint32_t tgid);
+void procmap_exit_thread(struct procmap *pm, uint32_t tgid, bool is_first,
+			 uint64_t when);
 
 /*
  * Returns whether to skip a mapping record of tgid, because the process is incomplete,
