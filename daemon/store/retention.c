@@ -24,8 +24,14 @@
 #include "daemon/store/wallclock.h"
 #include "db/retain/retain_clock.h"
 
-#define LOOK_NS     (60 * NSEC_PER_SEC)
+#define RETRY_NS    (60 * NSEC_PER_SEC) /* after an error */
 #define MIN_REST_NS NSEC_PER_MSEC
+/*
+ * After a look that found nothing to do. Each flush wakes the thread when it has ended.
+ * This is no divisor of usual intervals, such as a minute: or the look would come
+ * during each flush, and wait for its lock by many short sleeps.
+ */
+#define IDLE_NS (130 * NSEC_PER_SEC)
 
 struct retention {
 	struct db *db;
@@ -132,7 +138,7 @@ static void *work(void *arg)
 		if (more == 1)
 			rest(k, took_ns > MIN_REST_NS ? took_ns : MIN_REST_NS, false);
 		else
-			rest(k, LOOK_NS, !more);
+			rest(k, more ? RETRY_NS : IDLE_NS, !more);
 	}
 	pthread_mutex_unlock(&k->lock);
 	return NULL;
