@@ -36,7 +36,7 @@ struct sampler_ops {
 	/* Called when its source was stopped: reads the remaining samples. */
 	void (*stopped)(struct sampler *p);
 
-	/* The ms within which its source must be drained. */
+	/* The ms within which its source must be drained; -1: at the next sweep. */
 	int (*wait_ms)(struct sampler *p);
 	/* Does other work that is due; returns the ms until the next call, or -1. */
 	int (*run)(struct sampler *p);

@@ -168,7 +168,7 @@ static int open_late(struct sampler *p)
 
 static int wait_ms(struct sampler *p)
 {
-	return windowsampler_wait_ms(p->source);
+	return windowsampler_wait_ms(p->source, p->session->times.quiet);
 }
 
 /* The time of a window: the interrupt, and what it interprets. 0: not known. */

@@ -899,10 +899,12 @@ static uint64_t look_interval(const struct collector *ws)
 	return at_most;
 }
 
-int windowsampler_wait_ms(const struct collector *ws)
+int windowsampler_wait_ms(const struct collector *ws, bool is_quiet)
 {
 	const uint64_t at = ws->looked_ns + look_interval(ws), now = time_mono_ns();
 
+	if (is_quiet && !ws->has_unknown)
+		return -1;
 	return at > now ? (int)((at - now) / NSEC_PER_MSEC) + 1 : 0;
 }
 
@@ -915,7 +917,7 @@ int windowsampler_wait_ms(const struct collector *ws)
 static bool poll_windows(struct collector *ws)
 {
 	ws->source->ops->consume(ws->source, take_record, ws);
-	return !windowsampler_wait_ms(ws);
+	return !windowsampler_wait_ms(ws, false);
 }
 
 /*

@@ -53,8 +53,11 @@ int windowsampler_hold(const struct windowsampler_config *cfg, const struct cpus
 /* In its counts, pending is the number of samples that are not drained yet. */
 extern const struct source_ops source_windows;
 
-/* Returns the maximum time in ms until the next drain; 0 means now. */
-int windowsampler_wait_ms(const struct collector *ws);
+/*
+ * Returns the maximum time in ms until the next drain; 0 means now. While the machine
+ * is quiet there are few windows, and -1 means that the next sweep is early enough.
+ */
+int windowsampler_wait_ms(const struct collector *ws, bool is_quiet);
 
 /*
  * Takes records and translated pages, and requests translations; never blocks. Returns
