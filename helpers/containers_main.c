@@ -79,6 +79,7 @@ struct service {
 	struct known_list now, before;
 	uint64_t told_all_ns;
 	uint64_t failed_ns[MAX_SOURCES]; /* when that was logged; 0: never */
+	pid_t stuck[MAX_SOURCES]; /* a worker that could not be ended yet; 0: none */
 };
 
 static int write_row(void *ctx, const struct container_row *row)
@@ -174,6 +175,9 @@ static void ask(struct service *v, size_t source)
 	int fd[2], err = 0;
 	pid_t worker;
 
+	if (v->stuck[source] && !waitpid(v->stuck[source], NULL, WNOHANG))
+		return;
+	v->stuck[source] = 0;
 	if (access(s->path, F_OK) < 0)
 		return;
 	if (pipe2(fd, O_CLOEXEC) < 0) {
@@ -195,8 +199,8 @@ static void ask(struct service *v, size_t source)
 	else
 		err = take_rows(v, source, fd[0]);
 	close(fd[0]);
-	if (worker > 0)
-		sandbox_end_worker(worker);
+	if (worker > 0 && !sandbox_end_worker(worker))
+		v->stuck[source] = worker;
 	if (err && !quiet)
 		v->failed_ns[source] = now_ns;
 }

@@ -161,14 +161,18 @@ static int read_json(struct reading *r, const struct buf *array, sqlite3 *json,
 int containers_read(enum containers_kind kind, const struct containers_answer *answer,
 		    sqlite3 *json, container_row_fn fn, void *ctx)
 {
-	/* What kubelet writes on the containers that it makes through cri-dockerd. */
+	/*
+	 * The labels are what kubelet writes on the containers that it makes through
+	 * cri-dockerd. A name with a second slash is another container's link.
+	 */
 	static const char docker[] =
-		"SELECT json_extract(value, '$.Id'),"
-		" json_extract(value, '$.Labels.\"io.kubernetes.pod.namespace\"'),"
-		" json_extract(value, '$.Labels.\"io.kubernetes.pod.name\"'),"
-		" coalesce(json_extract(value, "
+		"SELECT json_extract(c.value, '$.Id'),"
+		" json_extract(c.value, '$.Labels.\"io.kubernetes.pod.namespace\"'),"
+		" json_extract(c.value, '$.Labels.\"io.kubernetes.pod.name\"'),"
+		" coalesce(json_extract(c.value, "
 		"'$.Labels.\"io.kubernetes.container.name\"'),"
-		" substr(json_extract(value, '$.Names[0]'), 2)) FROM json_each(?1)";
+		" (SELECT substr(n.value, 2) FROM json_each(c.value, '$.Names') n"
+		" WHERE n.value NOT LIKE '/%/%' LIMIT 1)) FROM json_each(?1) c";
 	static const char storage[] =
 		"SELECT json_extract(value, '$.id'), NULL, NULL,"
 		" json_extract(value, '$.names[0]') FROM json_each(?1)";

@@ -65,6 +65,9 @@ static const struct {
 	  "[{\"Id\":\"" ID_A "\",\"Names\":[\"/web\"],\"Labels\":{\"a.b\":\"c\"}}]",
 	  "aa web\n", 0 },
 	{ CONTAINERS_DOCKER,
+	  "[{\"Id\":\"" ID_A "\",\"Names\":[\"/other/alias\",\"/web\"]}]", "aa web\n",
+	  0 },
+	{ CONTAINERS_DOCKER,
 	  "[{\"Id\":\"" ID_A "\",\"Names\":[\"/k8s_cart_cart-0_shop_0_0\"],\"Labels\":{"
 	  "\"io.kubernetes.container.name\":\"cart\",\"io.kubernetes.pod.name\":\"cart-"
 	  "0\","
