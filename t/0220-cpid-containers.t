@@ -22,7 +22,7 @@ cgroups_end()
 	rmdir "$made"/*.scope "$made"
 }
 trap cgroups_end EXIT
-plan 26
+plan 29
 
 row()
 {
@@ -137,6 +137,52 @@ like "$(names --docker nonsense.sock --storage containers.json)" nonsense.sock '
 cpid_ask flush >/dev/null
 is "$(sql 'SELECT name FROM container ORDER BY name' | tr '\n' ' ')" 'web-1 worker ' \
 	'cpid has the names of the other one, and none that is false'
+
+# A file system that does not answer: the worker cannot even be killed.
+mkdir stalls
+stuck_ended()
+{
+	read -r workers <"/proc/$stuck_names/task/$stuck_names/children"
+	[ -z "$workers" ]
+}
+if command -v nsenter >/dev/null && unshare -m true 2>/dev/null && [ -c /dev/fuse ]; then
+	unshare -m "$builddir/t/stalling_fs" -o read stalls containers.json sleep 600 &
+	stalls=$!
+	tap_pids="$tap_pids $stalls"
+	await nsenter -m -t "$stalls" test -e "$PWD/stalls/program"
+	nsenter -m -t "$stalls" "$cpi_containers" --every 1 --socket "$PWD/t.sock" --storage "$PWD/stalls/program" \
+		>stuck.out 2>&1 &
+	stuck_names=$!
+	tap_pids="$tap_pids $stuck_names"
+	await grep -q 'no answer in 20 s' stuck.out
+	ok $? 'a file that cannot be read is left out'
+	sleep 3 # it tries to kill the worker for a second
+	kill $(ps -o pid= --ppid "$stalls")
+	await stuck_ended
+	ok $? 'its worker is reaped when it ends'
+	kill "$stuck_names"
+else
+	skip 2 'no file system can be mounted here'
+fi
+
+# Two containers of one name, such as of two pods.
+printf '[%s,%s]' "$(row $id_a twin)" "$(row $id_b twin)" >containers.json
+names --storage containers.json >/dev/null
+cpid_ask flush >/dev/null
+for id in $id_a $id_b; do
+	sh -c "echo \$\$ >'$made/libpod-$id.scope/cgroup.procs' && exec own/burn_a 60000" >/dev/null 2>&1 &
+	twins="${twins:-} $!"
+	tap_pids="$tap_pids $!"
+done
+shows_twins()
+{
+	cpi top --db t.db --socket t.sock -n 1 -d 1 --by container >top.txt
+	grep -q 'twin (aaaaaaaaaaaa)' top.txt && grep -q 'twin (bbbbbbbbbbbb)' top.txt
+}
+within 60 shows_twins
+ok $? 'cpi top keeps two containers of one name apart' || sed 's/^/# /' top.txt
+kill $twins
+wait $twins 2>/dev/null
 
 # The worker may not even open a file.
 cat >trace_files.sh <<'END'

@@ -219,13 +219,23 @@ struct top_contexts {
 	size_t nr;
 };
 
+/* A container's name with its id, because several containers may have one name. */
+static const char *row_name(const struct prof_context_name *of, struct buf *out)
+{
+	if (!of->contained || !*of->container.name)
+		return of->name;
+	buf_printf(out, "%s (%s)", of->container.name, of->container.id);
+	return buf_str(out);
+}
+
 /* Adds the new samples of a context in an image to each of the context's rows. */
 static int add_context(struct look *l, const struct top_contexts *of,
 		       const struct query_comm *c)
 {
 	struct prof_context_name name;
 	struct top_amount amount;
-	struct buf key = { 0 };
+	struct buf key = { 0 }, label = { 0 };
+	const char *row;
 	int err;
 
 	if (c->image.desc.kind == IMAGE_IDLE || !is_time(l, c->stream, &amount))
@@ -240,11 +250,13 @@ static int add_context(struct look *l, const struct top_contexts *of,
 	buf_fini(&key);
 	for (size_t i = 0; !err && amount.n && i < of->nr; i++) {
 		prof_context_name(l->sel.db, of->by[i].name, c->comm, &name);
-		if (name.contained && *name.container.name)
-			name.name = name.container.name;
-		err = top_evidence_add(&l->f->evidence, of->by[i].row, name.name, NULL,
-				       &amount);
+		buf_reset(&label);
+		row = row_name(&name, &label);
+		err = label.err ? label.err
+				: top_evidence_add(&l->f->evidence, of->by[i].row, row,
+						   NULL, &amount);
 	}
+	buf_fini(&label);
 	return err;
 }
 
