@@ -42,7 +42,7 @@ struct starts {
 	size_t nr;
 };
 
-#define NR_REFERRED 3
+#define NR_REFERRED 4
 
 struct ship_names {
 	struct hmap sent;
@@ -189,10 +189,24 @@ struct local_images {
 	size_t nr;
 };
 
+/* What sent has of a row: its id; of the name of a container all but its time. */
+static uint64_t thing_key(const struct sending *s, sqlite3_stmt *st)
+{
+	uint64_t key = (uint64_t)sqlite3_column_int64(st, 0);
+	size_t size;
+
+	for (int i = 1; s->table == &storetable_container && i <= 2; i++) {
+		const void *text = sql_blob(st, i, &size);
+
+		key = hash_bytes(key, text, size);
+	}
+	return key;
+}
+
 static int put_thing(sqlite3_stmt *st, void *ctx)
 {
 	struct sending *s = ctx;
-	const uint64_t id = (uint64_t)sqlite3_column_int64(st, 0);
+	const uint64_t id = thing_key(s, st);
 
 	if (find_sent(s->names, s->table, id))
 		return 0;
@@ -207,6 +221,12 @@ static int put_local(sqlite3_stmt *st, void *ctx)
 	return sql_each(s->h, put_thing, s, s->table->select, "i",
 			sqlite3_column_int64(st, 0));
 }
+
+#define CONTEXTS                                                                       \
+	"SELECT context FROM profile WHERE epoch = ?1 UNION SELECT context FROM stack" \
+	" WHERE epoch = ?1 UNION SELECT context FROM edge WHERE epoch = ?1"            \
+	" UNION SELECT context FROM window_set WHERE epoch = ?1"                       \
+	" UNION SELECT context FROM access_set WHERE epoch = ?1"
 
 static const struct {
 	const struct storetable *table;
@@ -226,11 +246,8 @@ static const struct {
 	  " UNION SELECT stream FROM stack WHERE epoch = ?1 UNION SELECT stream FROM"
 	  " edge WHERE epoch = ?1 UNION SELECT stream FROM window_set WHERE epoch = "
 	  "?1 UNION SELECT stream FROM access_set WHERE epoch = ?1" },
-	{ &storetable_context,
-	  "SELECT context FROM profile WHERE epoch = ?1 UNION SELECT context FROM stack"
-	  " WHERE epoch = ?1 UNION SELECT context FROM edge WHERE epoch = ?1"
-	  " UNION SELECT context FROM window_set WHERE epoch = ?1"
-	  " UNION SELECT context FROM access_set WHERE epoch = ?1" },
+	{ &storetable_context, CONTEXTS },
+	{ &storetable_container, CONTEXTS }, /* those that have one, and its name */
 };
 
 /* What an epoch's rows refer to. */
@@ -243,7 +260,9 @@ static int put_referred(struct sending *s, const struct ship_epoch *e, size_t k)
 
 	if (!e->one_in)
 		return sql_each(s->h, put_local, s, referred[k].ids, "i", e->id);
-	for (size_t i = 0; !err && s->table != &storetable_context && i < nr; i++)
+	if (s->table == &storetable_context || s->table == &storetable_container)
+		return 0; /* sums have no contexts */
+	for (size_t i = 0; !err && i < nr; i++)
 		err = sql_each(s->h, put_thing, s, s->table->select, "i", id[i]);
 	return err;
 }

@@ -94,8 +94,8 @@ one_engine()
 	ship="cpi-ship --store $url --budget 100 --rate 0 --once"
 	like "$($ship --db known.db 2>&1)" "cpi fleet init" "$1: without tables cpi-ship says what to do"
 	bad 'status 1: .*cpi fleet init' "$1: without tables a report says what to do" cpi prof --epoch all --db "$url"
-	is "$(cpi fleet init --db "$url")" 'database cpi: version 9, made' "$1: cpi fleet init creates the tables"
-	is "$(CPI_DB=$url cpi fleet init)" 'database cpi: version 9, as before' "$1: a second cpi fleet init changes nothing"
+	is "$(cpi fleet init --db "$url")" 'database cpi: version 10, made' "$1: cpi fleet init creates the tables"
+	is "$(CPI_DB=$url cpi fleet init)" 'database cpi: version 10, as before' "$1: a second cpi fleet init changes nothing"
 	store_db=cpi
 	$ship --db known.db 2>ship.log
 	ok $? "$1: a database is shipped"
@@ -139,7 +139,7 @@ one_engine()
 	# A store of the first version, with its rows.
 	store_sql 'TRUNCATE TABLE version'
 	store_sql 'INSERT INTO version (version) VALUES (1)'
-	is "$(cpi fleet init --db "$url"), $(store_sums)" "database cpi: version 9, brought up to date, $(sums known.db)" \
+	is "$(cpi fleet init --db "$url"), $(store_sums)" "database cpi: version 10, brought up to date, $(sums known.db)" \
 		"$1: cpi fleet init upgrades an older store and keeps its rows"
 
 	# Two at once, of a database that the store does not know.

@@ -4,9 +4,9 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/clickhouse.sh"
 PATH="$builddir/ship:$PATH"
-need python3 curl
+need python3 curl sqlite3
 
-plan "$(store_tests 43)"
+plan "$(store_tests 47)"
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 for n in 1 2 3; do
@@ -19,7 +19,17 @@ MKDB_HOST=arm1 MKDB_ARCH=aarch64 "$builddir/t/mkdb" arm1.db "$builddir/t/target"
 
 MKDB_ACCESSES=1 MKDB_HOST=data1 "$builddir/t/mkdb" data.db "$builddir/t/target" || bail "mkdb failed"
 
-# one_engine NAME: 43 tests
+# Containers: one with a name, one in it, and one whose name is told later.
+outer=$(printf 'b%063d' 1) inner=$(printf 'c%063d' 2) nameless=$(printf 'a%063d' 3)
+box=cgroup=/system.slice/docker-$outer.scope
+pod=cgroup=/kubepods/pod0123abcd-0123-0123-0123-0123456789ab/$nameless
+echo "boxes 10 1000 $box&@main=50 $box/docker/$inner&@main=7 $pod&@main=3 cgroup=/system.slice/ssh.service&@main=2 main=62" |
+	"$builddir/t/runsdb" boxes.db || bail "runsdb failed"
+sqlite3 boxes.db "INSERT INTO container VALUES ('$outer', 'shop-1', 7), ('$inner', 'cart-7', 8)" || bail 'boxes.db'
+echo "later 10 1000 $pod&@main=3 main=3" | "$builddir/t/runsdb" later.db || bail "runsdb failed"
+sqlite3 later.db "INSERT INTO container VALUES ('$nameless', 'shop/cart/app', 9)" || bail 'later.db'
+
+# one_engine NAME: 47 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -75,6 +85,16 @@ one_engine()
 	store_agrees "$1" '--db runs.db' stats old --format json
 	store_agrees "$1" '--db runs.db' prof --by comm --epoch all --format json
 	store_agrees "$1" '--db runs.db' epoch list --format json
+	# Names of containers.
+	url=clickhouse://127.0.0.1:$store_port/boxes
+	ship_boxes="cpi-ship --store $url --budget 100 --once"
+	cpi fleet init --db "$url" >/dev/null && $ship_boxes --db boxes.db 2>>ship.log || bail 'nothing was shipped'
+	store_agrees "$1" '--db boxes.db' prof --by container --epoch boxes --format json
+	like "$(tr -d '\n' <fleet.out)" '"shop-1".*"cart-7"' "$1: containers have their names"
+	store_agrees "$1" '--db boxes.db' prof --container 'shop*' --epoch boxes --format json
+	$ship_boxes --host later --db later.db 2>>ship.log || bail 'nothing was shipped'
+	like "$(cpi prof --by container --epoch boxes --format csv --db "$url" 2>&1)" 'shop/cart/app' \
+		"$1: a name that was told later is that of earlier epochs, too"
 	# Data that windows touched.
 	url=clickhouse://127.0.0.1:$store_port/data
 	cpi fleet init --db "$url" >/dev/null &&

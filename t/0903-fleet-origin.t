@@ -101,7 +101,7 @@ old1,2" "$1: cpi fleet hosts selects by them"
 	store_sql 'TRUNCATE TABLE version'
 	store_sql 'INSERT INTO version (version) VALUES (1)'
 	bad 'status 1: .*cpi fleet init' "$1: a report of an older store is refused" cpi prof --db "$url" --epoch all
-	is "$(cpi fleet init --db "$url")" 'database cpi: version 9, brought up to date' "$1: cpi fleet init upgrades it"
+	is "$(cpi fleet init --db "$url")" 'database cpi: version 10, brought up to date' "$1: cpi fleet init upgrades it"
 	is "$(cpi fleet hosts --db "$url" --format csv | cut -d, -f1,12)" 'host,cluster
 old1,
 web1,

@@ -97,10 +97,10 @@ one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
 	ship="cpi-ship --store $url --budget 100 --rate 0 --once"
-	is "$(cpi fleet init --db "$url" --quota 100000 --keep 30000d)" 'database cpi: version 9, made
+	is "$(cpi fleet init --db "$url" --quota 100000 --keep 30000d)" 'database cpi: version 10, made
 quota: 100000 rows of profiles for each host and day
 kept: 30000 days' "$1: cpi fleet init sets limits"
-	is "$(cpi fleet init --db "$url" --quota none --keep none)" 'database cpi: version 9, as before' \
+	is "$(cpi fleet init --db "$url" --quota none --keep none)" 'database cpi: version 10, as before' \
 		"$1: cpi fleet init removes limits"
 	store_db=cpi
 	for host in honest liar greedy; do

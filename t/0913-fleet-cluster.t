@@ -26,18 +26,18 @@ bad 'status 1: .*knows no cluster .other.: .*remote_servers' 'a cluster that the
 	cpi fleet init --on-cluster other --db "$url"
 bad 'status 1: .*is no name' 'a cluster with a quote in its name is refused' \
 	cpi fleet init --on-cluster "a'b" --db "$url"
-is "$(cpi fleet init --on-cluster fleet --db "$url" 2>&1)" 'database cpi: version 9, made
+is "$(cpi fleet init --on-cluster fleet --db "$url" 2>&1)" 'database cpi: version 10, made
 cluster fleet: 4 servers, 2 replicas of each shard' 'cpi fleet init --on-cluster makes the tables'
-is "$(cpi fleet init --db "$(cluster_url cpi 22)" --keep 90d 2>&1)" 'database cpi: version 9, as before
+is "$(cpi fleet init --db "$(cluster_url cpi 22)" --keep 90d 2>&1)" 'database cpi: version 10, as before
 cluster fleet: 4 servers, 2 replicas of each shard
 kept: 90 days' 'without the option it finds the cluster, on another server'
 cpi fleet init --db "$url" --keep none >/dev/null 2>&1 || bail 'no limit'
 for server in $cluster_servers; do
 	is "$(server_sql "$server" "SELECT countIf(engine LIKE 'Replicated%'), countIf(engine = 'Distributed'),
 		countIf(engine NOT LIKE 'Replicated%' AND engine != 'Distributed') FROM system.tables
-		WHERE database = 'cpi'")" '40	22	0' "server $server has all tables, all of them replicated"
+		WHERE database = 'cpi'")" '41	22	0' "server $server has all tables, all of them replicated"
 done
-is "$(cpi fleet init --db "$single" 2>&1)" 'database single: version 9, made' 'a server of the cluster can have a store alone'
+is "$(cpi fleet init --db "$single" 2>&1)" 'database single: version 10, made' 'a server of the cluster can have a store alone'
 bad 'status 1: .*are on one server already' 'a store on one server cannot become one on a cluster' \
 	cpi fleet init --on-cluster fleet --db "$single"
 
@@ -49,7 +49,7 @@ migrated()
 	[ "$(server_sql 11 'SELECT max(version) FROM version')" = 3 ]
 }
 await migrated || bail 'the version is not 3'
-is "$(cpi fleet init --db "$url" 2>&1 | head -n 1)" 'database cpi: version 9, brought up to date' \
+is "$(cpi fleet init --db "$url" 2>&1 | head -n 1)" 'database cpi: version 10, brought up to date' \
 	'tables of an older version are brought up to date'
 
 # ---- one machine ----

@@ -20,7 +20,7 @@ ship='cpi-ship --budget 100 --rate 0 --once'
 store_db=cpi
 cpi fleet init --on-cluster fleet --db "$url" >init.out 2>&1 || bail "no store: $(cat init.out)"
 cpi fleet init --db "$single" >init.out 2>&1 || bail "no store: $(cat init.out)"
-is "$(cpi fleet init --db "$url" 2>&1)" 'database cpi: version 9, as before
+is "$(cpi fleet init --db "$url" 2>&1)" 'database cpi: version 10, as before
 cluster fleet: 4 servers, 2 replicas of each shard' 'nothing is added to a cluster that did not grow'
 
 # ---- the third shard comes while epochs are sent ----
@@ -78,7 +78,7 @@ kill -KILL $init_pid
 wait $init_pid
 is "$?" 137 'cpi fleet init is killed while it makes tables'
 store_db=cpi
-is "$(cpi fleet init --db "$all_url" 2>&1)" 'database cpi: version 9, as before
+is "$(cpi fleet init --db "$all_url" 2>&1)" 'database cpi: version 10, as before
 cluster fleet: 6 servers, 2 replicas of each shard
 2 servers added' 'a second cpi fleet init makes the tables on the new servers'
 cluster_servers='11 12 21 22 31 32'

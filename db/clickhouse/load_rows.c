@@ -420,6 +420,9 @@ int load_names(struct load *l)
 	if (!err)
 		err = load_ids(l, &storetable_context, "id", "id", contexts);
 	if (!err)
+		err = load_ids(l, &storetable_container, "context",
+			       "context, id, seen_ns", contexts);
+	if (!err)
 		err = check_ids(l);
 	for (size_t i = 0; !err && i < storetables_nr_image; i++) {
 		const struct storetable *t = &storetables_image[i];

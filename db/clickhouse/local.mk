@@ -32,13 +32,13 @@ CLEANFILES += db/clickhouse/storeschema_sql.h
 STORE_STEPS = db/clickhouse/store_1.sql db/clickhouse/store_2.sql db/clickhouse/store_3.sql \
 	db/clickhouse/store_4.sql db/clickhouse/store_5.sql \
 	db/clickhouse/store_6.sql db/clickhouse/store_7.sql \
-	db/clickhouse/store_8.sql db/clickhouse/store_9.sql
+	db/clickhouse/store_8.sql db/clickhouse/store_9.sql db/clickhouse/store_10.sql
 EXTRA_DIST += db/clickhouse/README.md $(STORE_STEPS)
 
 # Each version's step as a C string; comments stay in the files.
 db/clickhouse/storeschema_sql.h: $(STORE_STEPS)
 	$(AM_V_GEN)$(MKDIR_P) db/clickhouse && \
-	for step in store_1 store_2 store_3 store_4 store_5 store_6 store_7 store_8 store_9; do \
+	for step in store_1 store_2 store_3 store_4 store_5 store_6 store_7 store_8 store_9 store_10; do \
 		echo "static const char $${step}_sql[] ="; \
 		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' \
 			$(srcdir)/db/clickhouse/$$step.sql; \

@@ -29,7 +29,7 @@
 
 static const char *const steps[STORESCHEMA_VERSION] = {
 	store_1_sql, store_2_sql, store_3_sql, store_4_sql, store_5_sql,
-	store_6_sql, store_7_sql, store_8_sql, store_9_sql
+	store_6_sql, store_7_sql, store_8_sql, store_9_sql, store_10_sql
 };
 
 /* 0 where there is no such database, or no table of versions in it. */

@@ -8,7 +8,7 @@
 
 #include "db/clickhouse/store.h"
 
-#define STORESCHEMA_VERSION 9
+#define STORESCHEMA_VERSION 10
 
 /*
  * Creates the database and its tables, or upgrades an older version. If cluster is not

@@ -166,6 +166,22 @@ const struct storetable storetable_context = {
 	.insert = "INSERT OR IGNORE INTO context (id, name) VALUES (?1, ?2)",
 };
 
+/* A context's path may have an id at any place, and names are found by whole ids. */
+const struct storetable storetable_container = {
+	.name = "container",
+	.columns = "context, id, name, seen_ns",
+	.types = "8ss8",
+	.select =
+		"SELECT " C ", k.id, k.name, k.seen_ns FROM context c JOIN container k"
+		" ON k.id IN (WITH RECURSIVE place (at) AS (SELECT 1 UNION ALL"
+		" SELECT at + 1 FROM place WHERE at < length(c.name) - 63)"
+		" SELECT substr(c.name, at, 64) FROM place) WHERE c.id = ?1",
+	.insert = "INSERT INTO container (id, name, seen_ns)"
+		  " SELECT ?2, ?3, ?4 WHERE ?1"
+		  " ON CONFLICT DO UPDATE SET name = excluded.name,"
+		  " seen_ns = excluded.seen_ns WHERE excluded.seen_ns > seen_ns",
+};
+
 const struct storetable storetables_image[] = {
 	{
 		.name = "symbol",

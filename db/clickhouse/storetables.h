@@ -37,8 +37,10 @@ struct storetable {
 extern const struct storetable storetables_epoch[];
 extern const size_t storetables_nr_epoch;
 
-/* The descriptions of images, streams and contexts. */
-extern const struct storetable storetable_image, storetable_stream, storetable_context;
+/* The descriptions of images, streams and contexts, and the names of their containers.
+ */
+extern const struct storetable storetable_image, storetable_stream, storetable_context,
+	storetable_container;
 
 /* Names and code of images, other than captures. */
 extern const struct storetable storetables_image[];
