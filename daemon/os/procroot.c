@@ -120,47 +120,72 @@ static int open_link(const char *link, ino_t inode, struct stat *st)
 	return -ESTALE;
 }
 
-/* Where in memory the file is mapped, as map_files has it: "START-END". */
-static int find_mapping(const char *maps, dev_t device, ino_t inode, char out[40])
+struct name_in_maps {
+	const char *at; /* not terminated */
+	size_t len;
+};
+
+/*
+ * Finds where in memory the file is mapped, as map_files has it, "START-END", and the
+ * name there.
+ */
+static int find_mapping(const char *maps, dev_t device, ino_t inode, char out[40],
+			struct name_in_maps *name)
 {
 	const char *next;
 
 	for (const char *line = maps; *line; line = next) {
 		unsigned long long start, end, ino;
 		unsigned int major_nr, minor_nr;
+		const char *line_end = line + strcspn(line, "\n");
+		int at;
 
-		next = line + strcspn(line, "\n");
-		if (*next)
-			next++;
-		if (sscanf(line, "%llx-%llx %*s %*x %x:%x %llu", &start, &end,
-			   &major_nr, &minor_nr, &ino) != 5 ||
+		next = line_end + (*line_end != '\0');
+		if (sscanf(line, "%llx-%llx %*s %*x %x:%x %llu%n", &start, &end,
+			   &major_nr, &minor_nr, &ino, &at) != 5 ||
 		    ino != inode || makedev(major_nr, minor_nr) != device)
 			continue;
 		snprintf(out, 40, "%llx-%llx", start, end);
+		name->at = line + at + strspn(line + at, " ");
+		name->len = (size_t)(line_end - name->at);
 		return 0;
 	}
 	return -ENOENT;
 }
 
+static bool is_link_to(const char *link, const struct name_in_maps *name)
+{
+	char target[PATH_MAX];
+	const ssize_t len = readlink(link, target, sizeof(target));
+
+	return len > 0 && (size_t)len == name->len && !memcmp(target, name->at, len);
+}
+
+/*
+ * The executable is told by its name in the maps. Its inode alone is not enough,
+ * because a file on another device may have the same one. Its device is not, because
+ * Btrfs and overlayfs report another one than the maps have.
+ */
 int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st)
 {
 	char path[128], where[40];
+	struct name_in_maps name;
 	struct buf maps = { 0 };
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tgid);
-	fd = open_link(path, inode, st);
-	if (fd >= 0)
-		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tgid);
 	fd = file_read_all(AT_FDCWD, path, MAPS_MAX_BYTES, &maps);
 	if (!fd)
-		fd = find_mapping(buf_str(&maps), device, inode, where);
+		fd = find_mapping(buf_str(&maps), device, inode, where, &name);
+	if (!fd) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)tgid);
+		if (!is_link_to(path, &name))
+			snprintf(path, sizeof(path), "/proc/%d/map_files/%s", (int)tgid,
+				 where);
+		fd = open_link(path, inode, st);
+	}
 	buf_fini(&maps);
-	if (fd)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%s", (int)tgid, where);
-	return open_link(path, inode, st);
+	return fd;
 }
 
 /* Opens our own root only to see whether the kernel knows RESOLVE_CACHED. */

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -171,6 +173,50 @@ START_TEST(below_the_root_of_another_process)
 }
 END_TEST
 
+/* A program on one file system, and a library that it maps on another. */
+START_TEST(a_mapped_file_with_the_inode_of_the_program)
+{
+	static const char make[] =
+		"mkdir one two && mount -t tmpfs one one && mount -t tmpfs two two &&"
+		" cp /bin/sleep one && cp $(ldd /bin/sleep | awk '/libc/ { print $3 }')"
+		" two/lib.so";
+	struct stat program, library, found;
+	pid_t pid;
+	int fd, ready[2];
+	char c;
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    system(make) || stat("one/sleep", &program) ||
+	    stat("two/lib.so", &library) || program.st_ino != library.st_ino)
+		return; /* without rights to mount, or before Linux 5.9 */
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		setenv("LD_PRELOAD", "two/lib.so", 1);
+		execl("one/sleep", "sleep", "100", NULL);
+		_exit(1);
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 0); /* it has executed the program */
+	do
+		fd = procroot_open_mapped(pid, library.st_dev, library.st_ino, &found);
+	while (fd == -ENOENT); /* until it has mapped the library */
+	if (fd != -EPERM) {    /* without CAP_CHECKPOINT_RESTORE */
+		ck_assert_int_ge(fd, 0);
+		ck_assert_uint_eq(found.st_dev, library.st_dev);
+		close(fd);
+	}
+	fd = procroot_open_mapped(pid, program.st_dev, program.st_ino, &found);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_eq(found.st_dev, program.st_dev);
+	close(fd);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	umount2("one", MNT_DETACH);
+	umount2("two", MNT_DETACH);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("procroot");
@@ -180,6 +226,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, files_are_found_by_name);
 	tcase_add_test(tc, without_openat2_as_well);
 	tcase_add_test(tc, below_the_root_of_another_process);
+	tcase_add_test(tc, a_mapped_file_with_the_inode_of_the_program);
 	suite_add_tcase(s, tc);
 	return s;
 }
