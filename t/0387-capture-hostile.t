@@ -6,7 +6,7 @@
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 need od dd objcopy prlimit setpriv
-plan 46
+plan 48
 
 # Other users run these, so they must not be below a folder that only root may enter.
 chmod 711 .
@@ -183,6 +183,42 @@ run 'the program runs again when workers can be started' "$PWD/third" 700
 cpid_ask flush >out
 await has_captured 1 "$PWD/third"
 ok $? 'the program is captured when workers can be started'
+# Workers that are killed give no answer, like one that is too slow. One that is faster than
+# kill captures its image.
+nr_tried()
+{
+	echo $(($(cpid_field captures) + $(cpid_field captures_failed)))
+}
+kill_workers()
+{
+	while :; do
+		workers= # the file does not end in a newline, which read reports
+		read -r workers <"/proc/$server/task/$server/children"
+		# shellcheck disable=SC2086 # several workers are several words
+		[ -z "$workers" ] || kill -KILL $workers 2>/dev/null
+	done
+}
+for n in 1 2 3 4 5; do
+	silent=$PWD/silent_$n
+	cp "$programs/burn_c" "$silent"
+	kill -STOP "$server"
+	"$silent" 700 >/dev/null
+	cpid_ask flush >out
+	tried=$(($(nr_tried) + $(cpid_field captures_waiting)))
+	kill_workers &
+	killer=$!
+	tap_pids="$tap_pids $killer"
+	kill -CONT "$server"
+	until [ "$(nr_tried)" -ge $tried ]; do
+		:
+	done
+	kill $killer
+	has_captured 1 "$silent" || break
+done
+has_captured 1 "$silent"
+is $? 1 'a worker was killed, and nothing is stored'
+within 600 has_captured 1 "$silent" # after the images that were not tried
+ok $? 'the program is captured later by another worker, although it runs no more'
 kill -KILL "$server"
 cp "$programs/burn_b" second
 run 'a program runs after cpi-capture was killed' "$PWD/second" 700

@@ -34,6 +34,12 @@
 #define MAX_RANGES  (1u << 17)
 #define MAX_WAITING (1u << 18) /* waiting offsets of all images */
 #define RESTART_NS  (60 * NSEC_PER_SEC)
+/*
+ * An image whose worker gave no answer is tried again after this time, then after four
+ * times as long, and so on; after so many failures it is given up.
+ */
+#define RETRY_NS   (20 * NSEC_PER_SEC)
+#define MAX_SILENT 5
 /* no job is started for this long after a shortage */
 #define SHORTAGE_NS (5 * NSEC_PER_SEC)
 
@@ -45,9 +51,11 @@ struct capture_image {
 	struct buf wanted; /* struct cpi_capture_offset */
 	int fd;  /* a socket with the file's descriptor; -1: open the file again */
 	int err; /* why it cannot be captured; 0: it can */
+	unsigned int nr_silent; /* workers in a row that gave no answer */
+	uint64_t due_ns;        /* not tried before; 0: no worker was silent */
 	bool queued;
-	struct capture_image
-		*next; /* in the queue, which is sorted by the size of wanted */
+	/* in the queue, which is sorted by goes_before() */
+	struct capture_image *next;
 };
 
 struct capture {
@@ -198,6 +206,15 @@ static void want_offsets(struct capture *c, struct capture_image *e, struct prof
 	}
 }
 
+/* New images first, because their files may soon be gone. */
+static bool goes_before(const struct capture_image *a, const struct capture_image *b)
+{
+	if (!a->covered.nr != !b->covered.nr)
+		return !a->covered.nr;
+	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns
+				      : a->wanted.len <= b->wanted.len;
+}
+
 static void enqueue(struct capture *c, struct capture_image *e)
 {
 	struct capture_image **at = &c->first;
@@ -209,7 +226,7 @@ static void enqueue(struct capture *c, struct capture_image *e)
 		c->nr_fds += e->fd >= 0;
 	}
 	e->queued = true;
-	while (*at && (*at)->wanted.len <= e->wanted.len)
+	while (*at && goes_before(*at, e))
 		at = &(*at)->next;
 	e->next = *at;
 	*at = e;
@@ -222,6 +239,7 @@ static bool is_full(const struct capture *c)
 
 void capture_note(struct capture *c, const struct tally *t, bool newcomers)
 {
+	const uint64_t now = time_mono_ns();
 	struct hnode *n, *next;
 
 	if (is_full(c))
@@ -234,8 +252,8 @@ void capture_note(struct capture *c, const struct tally *t, bool newcomers)
 		if (p->context[0] || !is_capturable(p->image))
 			continue;
 		e = find_entry(c, p->image);
-		if (!e || e->err || e == c->running || load_covers(c, e) ||
-		    (newcomers && (e->covered.nr || e->queued)))
+		if (!e || e->err || e == c->running || now < e->due_ns ||
+		    load_covers(c, e) || (newcomers && (e->covered.nr || e->queued)))
 			continue;
 		want_offsets(c, e, p->profile);
 		enqueue(c, e);
@@ -253,10 +271,10 @@ static int by_offset(const void *va, const void *vb)
  * Merges the offsets of several events and flushes, so that each occurs once. Returns
  * their number.
  */
-static uint32_t merge_offsets(struct buf *wanted)
+static uint32_t merge_offsets(struct capture *c, struct capture_image *e)
 {
-	struct cpi_capture_offset *o = (struct cpi_capture_offset *)wanted->data;
-	size_t nr = wanted->len / sizeof(*o), kept = 0;
+	struct cpi_capture_offset *o = (struct cpi_capture_offset *)e->wanted.data;
+	size_t nr = e->wanted.len / sizeof(*o), kept = 0;
 
 	qsort(o, nr, sizeof(*o), by_offset);
 	for (size_t i = 0; i < nr; i++) {
@@ -265,6 +283,8 @@ static uint32_t merge_offsets(struct buf *wanted)
 		else
 			o[kept++] = o[i];
 	}
+	e->wanted.len = kept * sizeof(*o);
+	c->nr_waiting -= nr - kept;
 	return kept < CPI_CAPTURE_OFFSETS ? kept : CPI_CAPTURE_OFFSETS;
 }
 
@@ -289,15 +309,31 @@ static void describe(const struct capture *c, const struct known_image *image,
 
 static void give_up_entry(struct capture *c, struct capture_image *e, int err)
 {
-	if (err == -ECHILD && !c->was_silent) {
-		c->was_silent = true;
-		log_warn("capture: %s: a worker has ended without an answer (logged "
-			 "once; captures_failed in cpi status counts these)",
-			 e->image->desc.name);
-	}
 	log_debug("capture: %s: %s", e->image->desc.name, err_str(err));
 	e->err = err;
 	c->nr_failed++;
+}
+
+/*
+ * Whether the image, whose worker gave no answer, waits to be tried again. The worker
+ * may only have been too slow, because the machine was busy. The image waits longer
+ * each time, behind all new ones, and does not delay others meanwhile.
+ */
+static bool try_later(struct capture *c, struct capture_image *e, int err)
+{
+	if (err != -ECHILD && err != -ETIMEDOUT)
+		return false;
+	if (!c->was_silent)
+		log_warn("capture: %s: a worker has ended without an answer (logged "
+			 "once; captures_failed in cpi status counts these)",
+			 e->image->desc.name);
+	c->was_silent = true;
+	if (++e->nr_silent == MAX_SILENT)
+		return false;
+	e->due_ns = time_mono_ns() + (RETRY_NS << 2 * (e->nr_silent - 1));
+	c->nr_failed++;
+	enqueue(c, e);
+	return true;
 }
 
 /* Postpones the image after a shortage. The next sweep or flush queues it again. */
@@ -314,13 +350,26 @@ static void put_off_entry(struct capture *c, const struct capture_image *e, int 
 	c->nr_failed++;
 }
 
-/* Removes the first image from the queue. */
-static void dequeue(struct capture *c)
+/* The earliest time at which the image may be tried. */
+static uint64_t start_ns(const struct capture *c, const struct capture_image *e)
 {
-	struct capture_image *e = c->first;
+	return e->covered.nr && c->next_ns > e->due_ns ? c->next_ns : e->due_ns;
+}
 
-	c->first = e->next;
-	e->queued = false;
+/* Removes the first image that may be tried now from the queue; NULL: there is none. */
+static struct capture_image *dequeue(struct capture *c)
+{
+	const uint64_t now = time_mono_ns();
+	struct capture_image **at = &c->first, *e;
+
+	while (*at && now < start_ns(c, *at))
+		at = &(*at)->next;
+	e = *at;
+	if (e) {
+		*at = e->next;
+		e->queued = false;
+	}
+	return e;
 }
 
 static void drop_wanted(struct capture *c, struct capture_image *e)
@@ -350,7 +399,7 @@ static int send_job(struct capture *c, struct capture_image *e)
 	}
 	if (e->fd < 0)
 		return e->fd;
-	q.nr_offsets = merge_offsets(&e->wanted);
+	q.nr_offsets = merge_offsets(c, e);
 	q.all = !e->covered.nr && !images_stays(c->cfg.images, e->image);
 	describe(c, e->image, &q);
 	err = capture_child_send(&c->child, &q,
@@ -371,20 +420,19 @@ static void die(struct capture *c)
 }
 
 /*
- * Sends the first image of the queue to cpi-capture, or drops it on failure. Returns
- * false if the queue is empty or must wait.
+ * Sends the first image that may be tried to cpi-capture, or drops it on failure.
+ * Returns false if there is none.
  */
 static bool start_job(struct capture *c)
 {
-	const uint64_t now = time_mono_ns();
-	struct capture_image *e = c->first;
+	struct capture_image *e;
 	int err;
 
-	if (!e || !c->child.pid)
+	if (!c->child.pid || time_mono_ns() < c->shortage_end_ns)
 		return false;
-	if (now < c->shortage_end_ns || (e->covered.nr && now < c->next_ns))
+	e = dequeue(c);
+	if (!e)
 		return false;
-	dequeue(c);
 	err = is_full(c) ? -CPI_ELIMIT : send_job(c, e);
 	if (!err) {
 		c->running = e;
@@ -443,24 +491,30 @@ static void note_time(struct capture *c)
 /* Reads the reply of the running job. Returns false while it is incomplete. */
 static bool take_reply(struct capture *c)
 {
+	struct capture_image *e = c->running;
 	struct cpi_capture_reply reply;
 	const void *covers, *data;
 	int err = capture_child_take(&c->child, &reply, &covers, &data);
 
 	if (err == -EAGAIN)
 		return false;
-	if (!err)
-		err = store_part(c, c->running, &reply, covers, data);
-	if (err == -EBUSY) {
-		put_off_entry(c, c->running, err);
-	} else {
-		c->is_short = false;
-		if (err)
-			give_up_entry(c, c->running, err);
-	}
-	drop_wanted(c, c->running);
 	c->running = NULL;
 	note_time(c);
+	if (!err)
+		err = store_part(c, e, &reply, covers, data);
+	if (err != -EBUSY)
+		c->is_short = false;
+	if (try_later(c, e, err))
+		return true;
+	if (err == -EBUSY) {
+		put_off_entry(c, e, err);
+	} else if (err) {
+		give_up_entry(c, e, err);
+	} else {
+		e->nr_silent = 0;
+		e->due_ns = 0;
+	}
+	drop_wanted(c, e);
 	return true;
 }
 
@@ -474,28 +528,46 @@ static void restart(struct capture *c)
 		c->restart_ns = 0;
 }
 
+/* Until the next job may start. If it may now, something else prevents it. */
+static int wait_ms(const struct capture *c)
+{
+	const uint64_t now = time_mono_ns();
+	uint64_t at = UINT64_MAX;
+
+	for (const struct capture_image *e = c->first; e; e = e->next)
+		at = start_ns(c, e) < at ? start_ns(c, e) : at;
+	return now < at ? (int)((at - now) / NSEC_PER_MSEC) + 1 : 1000;
+}
+
 int capture_run(struct capture *c)
 {
-	uint64_t now;
-
 	restart(c);
 	if (c->running && !take_reply(c))
 		return 1000; /* to check the timeout */
 	while (!c->running && start_job(c))
 		;
-	now = time_mono_ns();
 	if (c->running)
 		return 1000;
-	if (!c->first)
-		return -1;
-	return now < c->next_ns ? (int)((c->next_ns - now) / NSEC_PER_MSEC) + 1 : 1000;
+	return c->first ? wait_ms(c) : -1;
+}
+
+static bool is_any_due(const struct capture *c)
+{
+	const uint64_t now = time_mono_ns();
+
+	for (const struct capture_image *e = c->first; e; e = e->next) {
+		if (e->due_ns <= now)
+			return true;
+	}
+	return false;
 }
 
 void capture_finish(struct capture *c, uint64_t max_ns)
 {
 	const uint64_t end_ns = time_mono_ns() + max_ns;
 
-	while ((c->running || c->first) && c->child.pid && time_mono_ns() < end_ns) {
+	while ((c->running || is_any_due(c)) && c->child.pid &&
+	       time_mono_ns() < end_ns) {
 		struct pollfd p = { .fd = c->child.reply, .events = POLLIN };
 
 		c->next_ns = c->shortage_end_ns = 0; /* do not wait between jobs */

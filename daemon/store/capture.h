@@ -4,7 +4,8 @@
  *
  * Images with sampled offsets that were not captured yet wait in a queue. One image at
  * a time is sent to cpi-capture, with a descriptor of the file that was hashed, if the
- * file can still be opened. The reply, a part, is stored as a whole or not at all. The
+ * file can still be opened. The reply, a part, is stored as a whole or not at all. An
+ * image whose worker gave no answer is tried again a few times, later. The
  * session waits for captures only at its end, for a limited time (capture_finish()).
  */
 #ifndef CPI_DAEMON_CAPTURE_H
@@ -51,7 +52,7 @@ void capture_note(struct capture *c, const struct tally *t, bool newcomers);
  */
 int capture_run(struct capture *c);
 
-/* Runs until nothing is queued, for at most max_ns. */
+/* Runs until nothing that could be tried now is queued, for at most max_ns. */
 void capture_finish(struct capture *c, uint64_t max_ns);
 
 /*
