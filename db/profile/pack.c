@@ -12,6 +12,8 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -19,11 +21,64 @@
 
 #define ZSTD_LEVEL    3
 #define ZSTD_MIN_BODY 64 /* smaller ones do not shrink */
+#define KEPT_MAX_BODY 16384
+
+/*
+ * A thread's own, until it ends. Most bodies have some hundred bytes: to set up a
+ * context takes ten times as long as to unpack one. To pack a large body takes a large
+ * context, and little of the time is to set it up, so those of up to KEPT_MAX_BODY
+ * bytes share one: the two take at most 0.5 MB.
+ */
+struct contexts {
+	ZSTD_CCtx *pack;
+	ZSTD_DCtx *unpack;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static int key_err;
+
+static void contexts_free(void *arg)
+{
+	struct contexts *c = arg;
+
+	ZSTD_freeCCtx(c->pack);
+	ZSTD_freeDCtx(c->unpack);
+	free(c);
+}
+
+static void create_key(void)
+{
+	key_err = pthread_key_create(&key, contexts_free);
+}
+
+/* The calling thread's; NULL: out of memory or of keys. */
+static struct contexts *contexts_get(void)
+{
+	struct contexts *c;
+
+	pthread_once(&once, create_key);
+	if (key_err)
+		return NULL;
+	c = pthread_getspecific(key);
+	if (c)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->pack = ZSTD_createCCtx();
+	c->unpack = ZSTD_createDCtx();
+	if (c->pack && c->unpack && !pthread_setspecific(key, c))
+		return c;
+	contexts_free(c);
+	return NULL;
+}
 
 /* Appends body's compressed form when that is smaller: 1, else 0 or -ENOMEM. */
 static int put_compressed(const struct buf *body, struct buf *out)
 {
 	const size_t start = out->len;
+	struct contexts *kept = body->len <= KEPT_MAX_BODY ? contexts_get() : NULL;
 	size_t size, room = ZSTD_compressBound(body->len);
 	char *to;
 
@@ -31,7 +86,9 @@ static int put_compressed(const struct buf *body, struct buf *out)
 	to = buf_reserve(out, room);
 	if (!to)
 		return -ENOMEM;
-	size = ZSTD_compress(to, room, body->data, body->len, ZSTD_LEVEL);
+	size = kept ? ZSTD_compressCCtx(kept->pack, to, room, body->data, body->len,
+					ZSTD_LEVEL)
+		    : ZSTD_compress(to, room, body->data, body->len, ZSTD_LEVEL);
 	if (ZSTD_isError(size) || size >= body->len) {
 		out->len = start;
 		return 0;
@@ -64,6 +121,7 @@ int pack_put(const struct buf *body, struct buf *out)
  */
 static int decompress(const uint8_t *frame, size_t size, uint64_t max, struct buf *body)
 {
+	struct contexts *kept;
 	unsigned long long len;
 	uint32_t magic;
 	size_t got;
@@ -84,9 +142,10 @@ static int decompress(const uint8_t *frame, size_t size, uint64_t max, struct bu
 	if (len > max)
 		return -CPI_ELIMIT;
 	to = buf_reserve(body, len);
-	if (!to)
+	kept = contexts_get();
+	if (!to || !kept)
 		return -ENOMEM;
-	got = ZSTD_decompress(to, len, frame, size);
+	got = ZSTD_decompressDCtx(kept->unpack, to, len, frame, size);
 	if (ZSTD_isError(got) || got != len)
 		return -CPI_ECORRUPT;
 	body->len = len;

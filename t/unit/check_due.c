@@ -21,7 +21,6 @@
 #define NR_DAYS    3
 #define MAX_NR     (NR_DAYS * 144 + 1)
 #define MAX_SENT   (200 * MAX_NR)
-#define NR_ROUNDS  50
 #define RUN_ENDED  1
 #define FAR_FUTURE (36500 * DAY_NS) /* no sum is over because of the time */
 
@@ -386,7 +385,7 @@ START_TEST(each_flush_counts_once)
 	const uint64_t length = lengths[_i % (int)NR(lengths)];
 	uint64_t seed = unit_seed(), now_ns, nr_rewinds = 0;
 
-	for (int round = 0; round < NR_ROUNDS; round++) {
+	for (int round = unit_rounds(12, 50); round; round--) {
 		const uint64_t begun = seed;
 		struct model *m = calloc(1, sizeof(*m));
 

@@ -195,17 +195,26 @@ struct oracle {
 	struct query_epochs before;
 	int64_t *target;
 	struct cells cells;  /* of before */
-	struct cells counts; /* those of them that are samples */
+	struct cells counts; /* those of them that are samples, with their time */
 	int64_t idle;
 	size_t nr_spreads, nr_parts;
 };
 
-static double cell_time(const struct oracle *o, const struct cell *c)
+/* Samples, and in place of their value their time, which is asked for often. */
+static void keep_counts(struct oracle *o)
 {
-	if (c->image == o->idle)
-		return 0;
-	return (double)c->n *
-	       number(o->db, "SELECT mean_period FROM stream WHERE id = ?1", c->stream);
+	for (size_t i = 0; i < o->cells.nr; i++) {
+		struct cell c = o->cells.cell[i];
+
+		if (c.what != CELL_COUNT)
+			continue;
+		if (c.image != o->idle)
+			c.value = c.n * number(o->db,
+					       "SELECT mean_period FROM stream"
+					       " WHERE id = ?1",
+					       c.stream);
+		add_cell(&o->counts, c);
+	}
 }
 
 /* An epoch's time in a range of an image; all of it with image 0. */
@@ -220,7 +229,7 @@ static double time_in(const struct oracle *o, int64_t epoch, int64_t image,
 		if (c->epoch == epoch &&
 		    (!image || (c->image == image && c->offset >= range[0] &&
 				c->offset < range[1])))
-			time += cell_time(o, c);
+			time += (double)c->value;
 	}
 	return time;
 }
@@ -302,7 +311,8 @@ static size_t count_procedures(struct oracle *o)
 		struct cell c = o->counts.cell[i];
 		uint64_t range[2];
 
-		c.n = cell_time(o, &c);
+		c.n = c.value;
+		c.value = 0;
 		c.epoch = target_of_id(o, c.epoch);
 		if (!c.n ||
 		    !number(o->db, "SELECT count(*) FROM rolled WHERE epoch = ?1",
@@ -557,7 +567,7 @@ START_TEST(a_day_of_hours_becomes_what_their_sum_is)
 {
 	const uint64_t now = START + 4 * DAY, first_seed = unit_seed();
 	uint64_t seed = first_seed, totals;
-	struct oracle o = { .idle = 1 };
+	struct oracle o = { 0 };
 	struct query_epochs after;
 	struct retain_stats stats;
 	struct cells cells;
@@ -571,15 +581,12 @@ START_TEST(a_day_of_hours_becomes_what_their_sum_is)
 	o.db = db;
 	ck_assert_int_eq(query_epochs(db, "all", &o.before), 0);
 	o.cells = read_cells(db, &o.before);
-	for (size_t i = 0; i < o.cells.nr; i++) {
-		if (o.cells.cell[i].what == CELL_COUNT)
-			add_cell(&o.counts, o.cells.cell[i]);
-	}
+	o.idle = number(db, "SELECT id FROM image WHERE kind = ?1", IMAGE_IDLE);
+	keep_counts(&o);
 	totals = hash_totals(db_handle(db));
 	o.target = calloc(o.before.nr, sizeof(*o.target));
 	for (size_t i = 0; i < o.before.nr; i++)
 		o.target[i] = target_of(db, &o.before, i, now);
-	o.idle = number(db, "SELECT id FROM image WHERE kind = ?1", IMAGE_IDLE);
 
 	other = dbtest_open(&t, DB_WRITE);
 	run_steps(other, &hours_only, now, &stats);

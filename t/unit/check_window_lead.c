@@ -732,7 +732,9 @@ START_TEST(a_window_knows_vectors_as_the_machine_has_them)
 	t->seed = unit_seed();
 	t->random = t->seed | 1;
 	ck_assert_int_eq(ptrace(PTRACE_GETREGS, t->n.pid, 0, &s.regs), 0);
-	for (uint64_t i = count ? strtoull(count, NULL, 0) : 4000; i; i--) {
+	for (uint64_t i = count ? strtoull(count, NULL, 0)
+				: (uint64_t)unit_rounds(1000, 4000);
+	     i; i--) {
 		struct native_state now = s;
 
 		try_line(t, &now);

@@ -32,6 +32,17 @@ static inline uint64_t unit_seed(void)
 	return (uint64_t)ts.tv_sec * 1000000007ULL + (uint64_t)ts.tv_nsec;
 }
 
+/*
+ * How many cases of a test that draws them: few, which keeps the quick tests quick,
+ * unless $ROUNDS is "all", as check --all sets it.
+ */
+static inline int unit_rounds(int few, int all)
+{
+	const char *text = getenv("ROUNDS");
+
+	return text && strcmp(text, "all") == 0 ? all : few;
+}
+
 /* xorshift64*: tests need spread, not secrecy. */
 static inline uint64_t unit_random(uint64_t *state)
 {
