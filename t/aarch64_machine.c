@@ -345,12 +345,20 @@ static void find_rules(struct subject *t)
 							     .group = group };
 }
 
-/* What some rule has, or anything. */
+/* With fields that have cases of their own, and are rare at random; registers are 0. */
+static const uint32_t rare[] = {
+	0x13001c00, 0x13003c00, 0x93403c00, 0x93407c00, /* sxtb, sxth, sxth, sxtw */
+	0x53001c00, 0x53003c00, 0xd3407c00,             /* uxtb, uxth, ubfx 0, 32 */
+};
+
+/* What some rule has, a rare one, or anything. */
 static uint32_t make_word(struct subject *t)
 {
 	const struct rule_count *c = &t->rule[below(t, t->nr_rules)];
 	uint32_t word = (uint32_t)any(t);
 
+	if (!below(t, 64))
+		return rare[below(t, sizeof(rare) / sizeof(*rare))] | (word & 0x3ff);
 	if (!below(t, 8))
 		return word;
 	word = (word & ~c->rule->mask) | c->rule->value;

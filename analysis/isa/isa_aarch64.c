@@ -284,8 +284,8 @@ static struct isa_effect effect_of_access(const struct insn *insn, uint32_t word
 	struct isa_effect e = { .to = general(field(word, 0, 5)),
 				.size = insn->memory.size };
 
-	/* A write-back would change the base, too. */
-	if (field(word, 26, 1) ||
+	/* A write-back would change the base, too. A prefetch writes no register. */
+	if (field(word, 26, 1) || insn->kind & INSN_PREFETCH ||
 	    (!field(word, 24, 1) && !field(word, 21, 1) && field(word, 10, 1)))
 		return e;
 	if (!opc)
@@ -334,7 +334,8 @@ static struct isa_effect effect_aarch64(struct isa *isa, const struct insn *insn
 			.value = (int64_t)((uint64_t)field(word, 5, 16)
 					   << 16 * field(word, 21, 2))
 		};
-	if ((word & 0xffff0000) == 0x12000000 || (word & 0xffff0000) == 0x92400000)
+	/* The masks of 4 bytes that are not repeated, and all of 8 bytes. */
+	if ((word & 0xffff8000) == 0x12000000 || (word & 0xffff0000) == 0x92400000)
 		return effect_of_mask(word);
 	if ((word & 0x3a000000) == 0x38000000)
 		return effect_of_access(insn, word);

@@ -43,8 +43,7 @@ struct isa_machine {
 	void (*refine)(const struct isa_opcode *o, struct insn *insn);
 	struct isa_effect (*effect)(struct isa *isa, const struct insn *insn);
 	enum isa_condition (*condition)(const struct insn *insn);
-	uint32_t clobbered; /* one bit for each general register that a call may change
-			     */
+	uint32_t clobbered; /* bits of the general registers that a call may change */
 };
 
 extern const struct isa_machine isa_x86_64, isa_aarch64;

@@ -71,7 +71,7 @@ static int culprit_of(const struct schedule_window *w, const struct llvm_times *
 		return ISA_NO_CULPRIT;
 	if (at >= w->nr_before)
 		return at - w->nr_before + w->skipped;
-	/* A window's predecessor may be the run's own beginning. */
+	/* The instructions before a later piece are the run's own. */
 	if (w->skipped)
 		return at + w->skipped - w->nr_before;
 	return ISA_BEFORE - at;

@@ -43,7 +43,7 @@ static const struct isa_cpu_number numbers[] = {
 	{ 26, 0, 255, "znver5" },          { 0, 0, 0, NULL },
 };
 
-/* Generations of Xeon are told by the second digit, of EPYC by the last. */
+/* The second digit tells the generation of a Xeon, the last one that of an EPYC. */
 static const struct isa_cpu_pattern cpus[] = {
 	{ "AMD EPYC 7??1*", "znver1" },
 	{ "AMD EPYC 7??2*", "znver2" },
@@ -223,7 +223,7 @@ static unsigned int nr_registers(const struct isa_registers *set)
 			      __builtin_popcountll(set->bit[1]));
 }
 
-/* LLVM leaves these to what knows the calling convention. */
+/* Registers that LLVM's tables leave out, because its code generator knows them. */
 static void add_implied(struct insn *insn)
 {
 	if (insn->kind & (INSN_CALL | INSN_RETURN)) {

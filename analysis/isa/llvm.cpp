@@ -62,7 +62,7 @@ void LLVMInitializeAArch64Disassembler(void);
 namespace
 {
 
-/* How a target's printer is told to write as its users do. */
+/* A target, how to print its code, and instructions that stand in for others. */
 struct Machine {
 	const char *triple, *features;
 	unsigned int dialect;
@@ -505,7 +505,7 @@ const char *llvm_unit(const struct llvm_isa *l, unsigned int i)
 	return l->model.sti->getSchedModel().getProcResource(i)->Name;
 }
 
-/* The unit that mask names: one that is no group of units where there is one. */
+/* The name of the first unit in mask, in the order of LLVM's model. */
 static const char *unit_name(const Model &m, uint64_t mask)
 {
 	const MCSchedModel &sched = m.sti->getSchedModel();
@@ -574,7 +574,8 @@ class Recorder final : public mca::HWEventListener
 
 		switch (e.Type) {
 		case mca::HWInstructionEvent::Dispatched:
-			/* Wide ones take several cycles; what is eliminated, no more.
+			/* Wide ones report this in several cycles. Eliminated ones
+			 * report nothing more until they retire.
 			 */
 			if (!t->dispatched)
 				t->dispatched = cycle;

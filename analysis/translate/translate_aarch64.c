@@ -7,8 +7,9 @@
  * because their success depends on other CPUs.
  *
  * Return addresses may be signed. Instructions that check a signature clear the bits
- * above the 48 of a user address; instructions that sign do nothing. So a window sees
- * the plain address, whether the machine signs or not.
+ * above the 48 of a user address; those that sign the link register do nothing. So a
+ * window sees the plain address, whether the machine signs or not. Another register is
+ * unknown after it was signed.
  */
 #include "config.h"
 

@@ -2,9 +2,10 @@
 /*
  * translate_aarch64.h - one AArch64 instruction on its way to micro-ops
  *
- * Private to analysis/translate/translate_aarch64*.c. A rule per encoding says who
- * translates it; what a translation cannot express it marks as failed, and the
- * instruction ends windows. Names of fields are those of the Arm ARM, section C4.1.
+ * Private to analysis/translate/translate_aarch64*.c. A rule per encoding names the
+ * function that translates it. If this function cannot express the instruction, it sets
+ * failed, and the instruction ends the window. Names of fields are those of the Arm
+ * ARM, section C4.1.
  */
 #ifndef CPI_ANALYSIS_TRANSLATE_AARCH64_H
 #define CPI_ANALYSIS_TRANSLATE_AARCH64_H
@@ -61,7 +62,7 @@ unsigned int a64_size(const struct a64 *x);
 unsigned int a64_read(const struct a64 *x, unsigned int low);
 unsigned int a64_written(const struct a64 *x, unsigned int low);
 unsigned int a64_or_sp(const struct a64 *x, unsigned int low);
-/* A condition of four bits as ours; "always" and "never", which is the same, fail. */
+/* A condition field as a micro-op's condition; fails for 14 and 15, both "always". */
 unsigned int a64_condition(struct a64 *x, unsigned int cond);
 
 /* Micro-ops. */

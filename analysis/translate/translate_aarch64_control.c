@@ -62,7 +62,7 @@ void a64_cbz(struct a64 *x, unsigned int arg)
 	uop_src_size(u, a64_size(x));
 }
 
-/* Only as many bytes are looked at as have to be known. */
+/* Reads only the bytes up to the tested bit, because others may be unknown. */
 void a64_tbz(struct a64 *x, unsigned int arg)
 {
 	const unsigned int bit = x->word >> 31 << 5 | a64_field(x, 19, 5);
@@ -115,7 +115,7 @@ static void strip(struct a64 *x, unsigned int dst, unsigned int src)
 	a64_compute_imm(x, CPI_UOP_SHR, 3, dst, dst, 64 - ADDRESS_BITS);
 }
 
-/* arg: whether the link register it is */
+/* arg: whether the register is the link register */
 void a64_br_signed(struct a64 *x, unsigned int arg)
 {
 	x->out->ends = true;

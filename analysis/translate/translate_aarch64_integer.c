@@ -140,7 +140,7 @@ static void move_bits(struct a64 *x, unsigned int dst, unsigned int src,
 
 	if (!immr && (imms == 7 || imms == 15 || (imms == 31 && size == 3))) {
 		a64_extend(x, down == CPI_UOP_SAR ? CPI_UOP_SEXT : CPI_UOP_MOV, size,
-			   dst, src, imms / 16);
+			   dst, src, (imms + 1) / 16);
 	} else if (!up) {
 		a64_compute_imm(x, down, size, dst, src, (int32_t)immr);
 	} else if (imms + 1 == immr) {

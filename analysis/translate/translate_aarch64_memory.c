@@ -16,9 +16,9 @@
 struct access {
 	bool load;
 	bool vector;
-	bool sign;         /* extends it, */
+	bool sign;         /* a load extends the sign */
 	unsigned int size; /* log2 of the bytes in memory; 4 for a whole vector */
-	unsigned int to;   /* log2 of the register's that it is extended to */
+	unsigned int to;   /* log2 of the bytes to which sign extends */
 	unsigned int base, index, scale;
 	int32_t disp;
 };

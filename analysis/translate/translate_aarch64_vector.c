@@ -51,7 +51,7 @@ void a64_vunknown(struct a64 *x, unsigned int arg)
 	}
 }
 
-/* arg: the op; minima, maxima, sums: of elements of 8 bytes there are not all */
+/* arg: the op; minima and maxima do not exist for elements of 8 bytes */
 void a64_vbinary(struct a64 *x, unsigned int arg)
 {
 	if (a64_field(x, 22, 2) == 3 && arg != CPI_UOP_VADD && arg != CPI_UOP_VSUB &&
@@ -265,7 +265,7 @@ static void permute_long(struct a64 *x, unsigned int odd)
 	a64_compute(x, CPI_UOP_MOV, 3, a64_lane(x, 0, 0), CPI_REG_ZERO, A64_TEMP);
 }
 
-/* uzp1 and 2, zip1 and 2; of trn only those that are the same. */
+/* uzp1, uzp2, zip1, zip2; trn1 and trn2 only of 8 bytes, where they are zip1, zip2. */
 void a64_vpermute(struct a64 *x, unsigned int arg)
 {
 	const unsigned int opcode = a64_field(x, 12, 3), size = a64_field(x, 22, 2);
@@ -340,7 +340,7 @@ static uint64_t short_float(uint32_t imm8, unsigned int size)
 	return sign << 31 | big << 30 | (big ? 0 : 0x1fULL) << 25 | rest << 19;
 }
 
-/* The constant of modified immediates; 0 where the rest of the lane is to be kept. */
+/* The constant of a modified immediate. Bits that orr and bic do not change are 0. */
 static uint64_t vector_constant(struct a64 *x)
 {
 	const uint32_t cmode = a64_field(x, 12, 4), op = a64_field(x, 29, 1);

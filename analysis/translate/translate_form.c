@@ -99,7 +99,7 @@ static bool try_all(struct forming *f, const uint8_t *code)
 	return good;
 }
 
-/* What a trial's micro-op has in a field, without what a rule adds to it. */
+/* The value of a field of a trial's micro-op, minus what a rule adds to it. */
 typedef uint32_t rest_fn(const struct trial *t, unsigned int at, unsigned int fill,
 			 unsigned int how);
 

@@ -16,14 +16,15 @@
  *     look for (daemon/windows/windowleads.h), except for short ones: so there are no
  *     lead-ins near the page's ends. A page with an indirect jump has none, because its
  *     targets are not known.
- * L2  None of them stores, calls, or moves the stack pointer.
+ * L2  None of them stores, calls, pushes or pops.
  * L3  An integer register that one of them writes is unknown before it was written for
  *     the last time, and has its value of the window's start afterwards.
  * L4  Vectors that are 0 on all ways to the first instruction are known, too. Nothing
  *     is known of a place to which control comes from elsewhere, or to which no way
  *     leads. A place to which only jumps lead may be a procedure, which others call:
- *     only vectors that are no arguments are known there. zero[] tells where something
- *     is, so that the caller can look for jumps to it.
+ *     only vectors that are no arguments are known there. zero[] of the page marks the
+ *     places where some vector is known to be 0, so that the caller can look for jumps
+ *     to them.
  *
  * A place has a lead-in only if an integer register or flag becomes known by it that a
  * vector decides.
@@ -38,7 +39,7 @@
 #define MOST_BACK  24  /* instructions of a lead-in */
 #define MOST_UOPS  48  /* its micro-ops */
 #define MOST_AHEAD 24  /* instructions in which a vector may decide something */
-#define FROM_START 192 /* bytes: what reaches 128 bytes, and falls into step before */
+#define FROM_START 192 /* bytes: reach of short jumps, and 64 to fall into step */
 #define FROM_END   128
 #define NR_INTEGER 16 /* registers that a lead-in has bits for */
 
@@ -272,7 +273,7 @@ static uint64_t lane_bit(unsigned int reg)
 	return is_lane(reg) ? 1ULL << (reg - CPI_REG_V) : 0;
 }
 
-/* What a register gives with itself, which is translated as zeros. */
+/* Whether it sets dst to 0: "xor x, x" and the like are translated to this form. */
 static bool gives_zero(const struct cpi_uop *u)
 {
 	return (u->op == CPI_UOP_XOR || u->op == CPI_UOP_VSUB ||

@@ -195,8 +195,8 @@ static void tell_address(struct x86 *x)
 }
 
 /*
- * The instruction's first access (cpi_uop_is_data()) is at an address that is not
- * known: the stores that follow stand for what a mask may keep from being written.
+ * A mask may keep the stores that follow from being executed. So the instruction's
+ * first access (cpi_uop_is_data()) is made one at an unknown address.
  */
 static void hide_address(struct x86 *x, const ZydisDecodedOperand *o)
 {

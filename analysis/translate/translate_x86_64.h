@@ -2,9 +2,10 @@
 /*
  * translate_x86_64.h - one x86-64 instruction on its way to micro-ops
  *
- * Private to analysis/translate/translate_x86_64*.c. A rule per mnemonic says who
- * translates it; what a translation cannot express it marks as failed, and the
- * instruction ends windows.
+ * Private to analysis/translate/translate_x86_64*.c. A rule per mnemonic names the
+ * function that translates it. If this function cannot express the instruction, it sets
+ * failed; then what the instruction writes becomes unknown, or it ends the window
+ * (translate_x86_64.c).
  */
 #ifndef CPI_ANALYSIS_TRANSLATE_X86_64_H
 #define CPI_ANALYSIS_TRANSLATE_X86_64_H

@@ -7,8 +7,8 @@
 #include "analysis/translate/translate_x86_64.h"
 
 /*
- * A far one has a segment, of which we know nothing. With an operand size of 16 bits
- * AMD's processors have targets of 16 bits, Intel's do as if it were not there.
+ * Fails for far jumps, because segments are not known, and for jumps with prefix 66:
+ * AMD's processors cut their target to 16 bits, Intel's ignore the prefix.
  */
 static void check_near(struct x86 *x)
 {
@@ -112,7 +112,7 @@ void x86_stop(struct x86 *x, unsigned int op, unsigned int arg)
 	x86_add(x, CPI_UOP_STOP, 3)->imm = (int32_t)arg;
 }
 
-/* With a register's fourth bit pause is an exchange, on AMD's processors at least. */
+/* With REX.B, pause exchanges rax and r8, on AMD's processors at least. */
 void x86_pause(struct x86 *x, unsigned int op, unsigned int arg)
 {
 	if (x->in->raw.rex.B)

@@ -62,7 +62,7 @@ void x86_shift(struct x86 *x, unsigned int op, unsigned int arg)
 		uop_src_imm(u, 1);
 		return;
 	}
-	/* What a memory operand loads has the source's size: cl's is read with more. */
+	/* Memory is loaded with the source's size, so cl is read with the op's size. */
 	x86_src(x, u, x->op[1]);
 	uop_src_size(u, cpi_uop_size(u));
 }
@@ -107,8 +107,7 @@ void x86_bit_test(struct x86 *x, unsigned int op, unsigned int arg)
 	u->dst = CPI_REG_NONE;
 }
 
-/* Where there is no bit, bsf and bsr leave all of the register alone, or nobody knows.
- */
+/* If no bit is set, bsf and bsr leave the whole register as it was, or undefined. */
 void x86_scan(struct x86 *x, unsigned int op, unsigned int arg)
 {
 	const unsigned int size = x86_size(x, x->op[0]);

@@ -114,7 +114,7 @@ void x86_memory(struct x86 *x, struct cpi_uop *u, const ZydisDecodedOperand *o,
 
 	if ((o->mem.type != ZYDIS_MEMOP_TYPE_MEM &&
 	     o->mem.type != ZYDIS_MEMOP_TYPE_AGEN) ||
-	    o->mem.segment == ZYDIS_REGISTER_GS)
+	    o->mem.segment == ZYDIS_REGISTER_GS || x->in->address_width != 64)
 		goto fail;
 	if (o->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
 		thread = false; /* lea's address is without the segment */

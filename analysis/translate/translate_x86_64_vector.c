@@ -369,7 +369,7 @@ void x86_vternary(struct x86 *x, unsigned int op, unsigned int arg)
 	}
 }
 
-/* vextracti128 and its like; from above, for the lowest clears what is above. */
+/* vextracti128 and its like. The lowest lane comes last: it clears the upper ones. */
 void x86_vextract(struct x86 *x, unsigned int op, unsigned int arg)
 {
 	const unsigned int lanes = lanes_of(x->op[0]);
