@@ -175,7 +175,8 @@ static int prepare(struct pairs *p)
 /* Whether b overlaps usefully with a. */
 static bool is_useful(const struct pairs_op *a, const struct pairs_op *b)
 {
-	return b->retired && b->issued >= a->fetched && b->issued < a->ready;
+	return b->retired && b->issued && b->issued >= a->fetched &&
+	       b->issued < a->ready;
 }
 
 static void count_op(struct pairs_row *row, const struct pairs_op *op, double weight)

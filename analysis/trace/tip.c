@@ -452,6 +452,8 @@ static void assign_samples(struct tip *t, struct tip_stage *e, enum tip_policy p
 			   struct tip_row_node *r, uint64_t end)
 {
 	e->last = r;
+	if (end > t->end) /* a damaged trace: it had committed before */
+		end = t->end;
 	if (end <= e->next)
 		return;
 	r->r.weight[policy] += samples_in(t, e->next, end);

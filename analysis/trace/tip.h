@@ -29,7 +29,7 @@
 	X(LCI, "LCI")           /* the oldest that commits, or the last before */ \
 	X(LCI_LAST, "LCI-last") /* the youngest that has committed by then */     \
 	X(DISPATCH, "Dispatch") /* the next that is dispatched, if it commits */  \
-	X(SOFTWARE, "Software") /* the next that is fetched after it, if it does */
+	X(SOFTWARE, "Software") /* the next that is fetched later, if it commits */
 
 enum tip_policy {
 #define TIP_POLICY_ENUM(name, text) TIP_BY_##name,

@@ -90,8 +90,10 @@ static int feed_lines(struct trace *tr, char *data, size_t len)
 		const char *end = memchr(data, '\n', len);
 		const size_t part = end ? (size_t)(end - data) : len;
 
-		if (tr->rest.len + part > MAX_LINE)
+		if (tr->rest.len + part > MAX_LINE) {
+			tr->where++;
 			return -CPI_EFORMAT;
+		}
 		buf_put(&tr->rest, data, part);
 		if (!end)
 			return tr->rest.err;
@@ -140,8 +142,10 @@ int trace_end(struct trace *tr)
 {
 	int err = 0;
 
-	if (tr->rest.len && tr->format->record)
+	if (tr->rest.len && tr->format->record) {
+		tr->where++;
 		return -CPI_ETRUNCATED;
+	}
 	if (tr->rest.len)
 		err = feed_lines(tr, (char[]){ 10 }, 1);
 	return err ? err : tr->format->end(tr->state);
@@ -226,6 +230,13 @@ enum trace_kind trace_kind(const char *text)
 int trace_name_insn(struct trace_commits *c, uint64_t pc, const char *text)
 {
 	return tip_name(c->tip, pc, text + strspn(text, " \t"));
+}
+
+int trace_compare_ops(const void *va, const void *vb)
+{
+	const struct trace_op *a = va, *b = vb;
+
+	return (a->id > b->id) - (a->id < b->id);
 }
 
 int trace_squash(struct trace_commits *c, uint64_t id)

@@ -45,7 +45,7 @@ void trace_free(struct trace *tr); /* accepts NULL */
 
 /*
  * Reads the next bytes, and may change them. After a failure trace_where() is the
- * number of the line or record.
+ * number of the line or record at which it was noticed.
  */
 int trace_feed(struct trace *tr, char *data, size_t len);
 int trace_end(struct trace *tr); /* reads the rest and completes tip's spans */
@@ -77,7 +77,9 @@ struct trace_op {
 
 /*
  * Gets each operation that leaves the pipeline, in any order. For one that is thrown
- * away, completed is the cycle in which it left. An error ends the trace.
+ * away, completed is the cycle in which it left; O3PipeView does not record this cycle,
+ * so there it is the cycle in which the operation was executed, or 0. An error ends the
+ * trace.
  */
 struct trace_watch {
 	int (*op)(void *ctx, const struct trace_op *op);
@@ -100,6 +102,9 @@ struct trace_commits {
 int trace_leave(const struct trace_commits *c, const struct trace_op *op);
 /* Keeps the text of an instruction, without blanks around it. Returns 0 or -ENOMEM. */
 int trace_name_insn(struct trace_commits *c, uint64_t pc, const char *text);
+
+/* Compares two struct trace_op by id, for qsort(). */
+int trace_compare_ops(const void *a, const void *b);
 
 /*
  * Notes a dispatched operation that was thrown away. Returns 0, -ENOMEM or -CPI_ELIMIT.

@@ -148,19 +148,12 @@ static int enter_stage(struct kanata *k, struct op *op, const char *stage)
 	return 0;
 }
 
-static int by_id(const void *va, const void *vb)
-{
-	const struct trace_op *a = va, *b = vb;
-
-	return (a->id > b->id) - (a->id < b->id);
-}
-
 /* The cycle is over. */
 static int commit_now(struct kanata *k)
 {
 	int err = 0;
 
-	qsort(k->now, k->nr_now, sizeof(k->now[0]), by_id);
+	qsort(k->now, k->nr_now, sizeof(k->now[0]), trace_compare_ops);
 	for (unsigned int i = 0; i < k->nr_now && !err; i++)
 		err = trace_commit(&k->commits, &k->now[i]);
 	k->nr_now = 0;

@@ -3,9 +3,11 @@
  * trace_o3.c - gem5's O3PipeView
  *
  * Each operation has seven lines, from fetch to retire, with the tick of each stage, or
- * 0 if it did not reach the stage. Operations come in the order in which they leave the
- * pipeline. The length of a cycle is the greatest common divisor of the first
- * operations' ticks.
+ * 0 if it did not reach the stage. gem5 writes an operation when it frees it, for
+ * example a store after younger operations, because the store queue holds it. So
+ * operations wait here to be sorted; gem5's own viewer (util/o3-pipeview.py) does the
+ * same. The length of a cycle is the greatest common divisor of the first operations'
+ * ticks.
  */
 #include "config.h"
 
@@ -17,14 +19,14 @@
 #include "analysis/trace/trace.h"
 #include "base/err.h"
 
-#define PREFIX "O3PipeView:"
-#define FIRST  64 /* operations, to learn the length of a cycle from */
+#define PREFIX  "O3PipeView:"
+#define WAITING 4096 /* operations; then the older half is passed on */
 
 struct o3 {
 	struct trace_commits commits;
 	struct trace_op op; /* whose lines are coming, in ticks */
-	struct trace_op first[FIRST];
-	unsigned int nr_first;
+	struct trace_op waiting[WAITING];
+	size_t nr;
 	bool in_op, knows_cycle;
 	uint64_t ticks; /* of a cycle */
 };
@@ -83,26 +85,29 @@ static int pass_on_op(struct o3 *o, const struct trace_op *in_ticks)
 	return op.dispatched ? trace_commit(&o->commits, &op) : -CPI_EFORMAT;
 }
 
-static int pass_first(struct o3 *o)
+/* Passes on the oldest n of the operations that wait. */
+static int pass_oldest(struct o3 *o, size_t n)
 {
 	int err = 0;
 
 	o->knows_cycle = true;
 	o->ticks = o->ticks ? o->ticks : 1;
-	for (unsigned int i = 0; i < o->nr_first && !err; i++)
-		err = pass_on_op(o, &o->first[i]);
+	qsort(o->waiting, o->nr, sizeof(o->waiting[0]), trace_compare_ops);
+	for (size_t i = 0; i < n && !err; i++)
+		err = pass_on_op(o, &o->waiting[i]);
+	o->nr -= n;
+	memmove(o->waiting, o->waiting + n, o->nr * sizeof(o->waiting[0]));
 	return err;
 }
 
 static int end_op(struct o3 *o)
 {
 	o->in_op = false;
-	if (o->knows_cycle)
-		return pass_on_op(o, &o->op);
-	o->first[o->nr_first++] = o->op;
-	o->ticks = gcd(gcd(gcd(o->ticks, o->op.fetched), o->op.dispatched),
-		       o->op.committed);
-	return o->nr_first == FIRST ? pass_first(o) : 0;
+	o->waiting[o->nr++] = o->op;
+	if (!o->knows_cycle)
+		o->ticks = gcd(gcd(gcd(o->ticks, o->op.fetched), o->op.dispatched),
+			       o->op.committed);
+	return o->nr == WAITING ? pass_oldest(o, WAITING / 2) : 0;
 }
 
 /* ":0xPC:MICRO_PC:NUMBER:TEXT" of an operation that begins. */
@@ -168,7 +173,7 @@ static int add_o3_line(void *state, char *data)
 static int end_o3(void *state)
 {
 	struct o3 *o = state;
-	int err = o->knows_cycle ? 0 : pass_first(o);
+	int err = pass_oldest(o, o->nr);
 
 	return err ? err : trace_commits_end(&o->commits);
 }

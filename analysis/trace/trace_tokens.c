@@ -35,7 +35,7 @@ static bool begins(const char *head, size_t len)
 	if (len < sizeof(word))
 		return false;
 	memcpy(word, head, sizeof(word));
-	/* No text: the highest bytes of a cycle's number and of PCs are 0. */
+	/* No text: the highest bits of the cycle, and those of all flags, are 0. */
 	return !(le64toh(word[0]) >> 40 & 0xf) &&
 	       !(le64toh(word[1]) & 0xe000e000e000e000);
 }

@@ -18,8 +18,9 @@
 
 #include "base/search.h"
 
-#define CACHED_FRAMES 2048       /* of a process */
-#define MAX_READS     (1u << 16) /* of a step: a description may be endless */
+#define CACHED_FRAMES   2048       /* of a process */
+#define MAX_READS       (1u << 16) /* of a step: a description may be endless */
+#define MAX_CHAIN_READS (1u << 20) /* of all steps of a chain; usual: 100 a step */
 
 /* The address of the sorted table as libunwind sees it; no user memory can be there. */
 #define ENTRIES_AT ((uint64_t)1 << 63)
@@ -36,11 +37,11 @@ struct unwinder {
 	struct unwind_mapping *mapping;
 	size_t nr;
 	const struct unwind_mapping *last; /* found */
-	/* Of the frame's image, which lies so far from its link-time addresses. */
-	const struct unwindtables *tables;
-	uint64_t slide;
+	const struct unwindtables *tables; /* of the frame's image, or NULL */
+	uint64_t slide; /* of that image: address minus link-time address */
 	const struct unwind_sample *sample;
-	unsigned int nr_reads; /* of this step */
+	unsigned int nr_reads;       /* of this step */
+	unsigned int nr_chain_reads; /* of all steps of this chain */
 	bool searching;
 	bool beyond; /* of this step: it read behind the copy */
 	bool missed; /* there is no table */
@@ -64,16 +65,21 @@ static const struct unwindtables *tables_of(const struct unwinder *u,
 	return m && m->image ? u->find_tables(u->ctx, m->image) : NULL;
 }
 
-/* How far from its link-time addresses an image lies; NULL where it has no tables. */
-static const struct unwindtables *
-find_slide(const struct unwinder *u, const struct unwind_mapping *m, uint64_t *slide)
+/*
+ * How far from its link-time address an address of the mapping lies; NULL where there
+ * are no tables. The mapping's start would not do: with lld, the page where code begins
+ * has bytes of another segment before it.
+ */
+static const struct unwindtables *find_slide(const struct unwinder *u,
+					     const struct unwind_mapping *m,
+					     uint64_t at, uint64_t *slide)
 {
 	const struct unwindtables *t = tables_of(u, m);
 	uint64_t address;
 
-	if (!t || !unwindtables_address_of(t, m->start + m->bias, &address))
+	if (!t || !unwindtables_address_of(t, at + m->bias, &address))
 		return NULL;
-	*slide = m->start - address;
+	*slide = at - address;
 	return t;
 }
 
@@ -86,7 +92,7 @@ static int on_find_proc_info(unw_addr_space_t space, unw_word_t ip,
 	size_t nr;
 	int err;
 
-	u->tables = find_slide(u, m, &u->slide);
+	u->tables = find_slide(u, m, ip, &u->slide);
 	if (!u->tables) {
 		u->missed = true;
 		return -UNW_ENOINFO;
@@ -145,7 +151,7 @@ static bool read_tables(struct unwinder *u, uint64_t address, unw_word_t *value)
 {
 	const struct unwind_mapping *m = find_mapping(u, address);
 	uint64_t slide;
-	const struct unwindtables *t = find_slide(u, m, &slide);
+	const struct unwindtables *t = find_slide(u, m, address, &slide);
 
 	if (t)
 		return unwindtables_read(t, address - slide, value);
@@ -157,13 +163,12 @@ static int on_access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t 
 {
 	struct unwinder *u = arg;
 
-	if (write || ++u->nr_reads > MAX_READS)
+	if (write || ++u->nr_reads > MAX_READS || ++u->nr_chain_reads > MAX_CHAIN_READS)
 		return -UNW_EINVAL;
 	if (read_stack(u, address, value) || read_entry(u, address, value) ||
 	    read_tables(u, address, value))
 		return 0;
-	if (u->searching) { /* a pointer to the language's routine, in data: no matter
-			     */
+	if (u->searching) { /* the personality routine's pointer, which is not needed */
 		*value = 0;
 		return 0;
 	}
@@ -269,9 +274,9 @@ static enum unwind_end why(const struct unwinder *u, int step)
 }
 
 /*
- * Adds the frame that the cursor is at. Returns whether to look for its caller.
- * Stacks grow down, so a caller's frame is above the callee's, except at a signal.
- * What was interrupted may have none yet.
+ * Adds the frame that the cursor is at. Returns whether to look for its caller. Stacks
+ * grow down, so a caller's frame is above the callee's. This need not hold for code
+ * that a signal interrupted: it may not have made its frame yet.
  */
 static bool take_frame(struct unwinder *u, unw_cursor_t *cursor, uint64_t *below,
 		       bool *returns, struct unwind_chain *out)
@@ -299,7 +304,7 @@ static bool take_frame(struct unwinder *u, unw_cursor_t *cursor, uint64_t *below
 	}
 	out->frame[out->nr++] = (struct unwind_frame){ ip, *returns };
 	*below = sp;
-	u->tables = find_slide(u, m, &u->slide);
+	u->tables = find_slide(u, m, ip, &u->slide);
 	*returns = !u->tables || !unwindtables_is_signal(u->tables, ip - u->slide);
 	out->end = UNWIND_DEPTH;
 	return out->nr < UNWIND_MAX_FRAMES;
@@ -314,6 +319,7 @@ void unwinder_run(struct unwinder *u, const struct unwind_sample *s,
 	int step;
 
 	u->sample = s;
+	u->nr_reads = u->nr_chain_reads = 0;
 	out->nr = out->nr_guessed = 0;
 	out->end = UNWIND_BROKEN;
 	if (unw_init_remote(&cursor, u->space, u))
