@@ -23,7 +23,7 @@ struct builder {
 	size_t cap_edges;
 };
 
-/* Blocks, while they are made: first_insn and nr_insns say which. */
+/* Whether the next instruction begins another block. */
 static bool ends_block(const struct code *c, const struct insn *insn)
 {
 	return insn->kind & (INSN_JUMP | INSN_RETURN | INSN_TRAP) ||

@@ -70,8 +70,10 @@ struct code {
 	struct code_constants constants[32];
 };
 
-/* Fills c. procedure, im, isa and arena are set; all else is 0. Returns 0,
- * -CPI_ENOCODE, -CPI_ELIMIT or -ENOMEM. */
+/*
+ * Fills c, in which only procedure, im, isa and arena are set and all else is 0.
+ * Returns 0, -CPI_ENOCODE, -CPI_ELIMIT or -ENOMEM.
+ */
 int code_explore(struct code *c);
 
 /* Finds the part of an address and its index *at there; NULL: it is in no part. */
@@ -88,7 +90,7 @@ void code_insn_at(const struct code *c, uint64_t address, struct insn *out);
 
 /*
  * Whether a jump to address stays in the procedure. May find a new part and add it.
- * certain: the address cannot be a jump to another procedure.
+ * certain: the jump cannot lead to another procedure.
  */
 bool code_is_inside(struct code *c, uint64_t address, bool certain);
 

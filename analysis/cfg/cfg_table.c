@@ -181,6 +181,9 @@ static int read_table(struct evaluation *e, const struct value *v,
 
 	if (!v->is_entry || s->high < s->low || s->high - s->low >= VALUE_MAX_ENTRIES)
 		return 0;
+	/* Most wrong constants fail here, before they take memory of the arena. */
+	if (!read_entry(e->c, v, s->low, &to) || !is_target(e->c, to, s->exact))
+		return 0;
 	target = arena_array(e->c->arena, (size_t)(s->high - s->low + 1),
 			     sizeof(*target));
 	if (!target)

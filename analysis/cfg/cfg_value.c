@@ -82,7 +82,7 @@ static bool next_constant(struct code *c, const struct insn *insn, unsigned int 
 static void find_constants_in(struct code *c, const struct code_part *p,
 			      unsigned int reg, struct code_constants *out)
 {
-	bool known = false, was;
+	bool known = false, listed = false, was;
 	struct insn insn;
 	int64_t now = 0;
 
@@ -94,9 +94,10 @@ static void find_constants_in(struct code *c, const struct code_part *p,
 			continue;
 		was = known && isa_has(&insn.reads, reg);
 		known = next_constant(c, &insn, reg, known, &now);
-		if (was && known && out->nr)
+		if (was && known && listed)
 			out->nr--; /* of adrp and add, the sum counts */
-		if (!known || out->nr == CODE_MAX_CONSTANTS || !is_mapped(c, now))
+		listed = known && out->nr < CODE_MAX_CONSTANTS && is_mapped(c, now);
+		if (!listed)
 			continue;
 		out->at[out->nr] = insn.address;
 		out->value[out->nr++] = now;
@@ -104,8 +105,8 @@ static void find_constants_in(struct code *c, const struct code_part *p,
 }
 
 /*
- * The which-th constant that the procedure puts into reg, counted backwards from
- * the jump and on from the last.
+ * A constant that the procedure puts into reg: the last one before the jump, or an
+ * earlier one by which_constant. After the first constant the last one follows.
  */
 static bool find_constant(struct evaluation *e, unsigned int reg, int64_t *out)
 {
@@ -220,7 +221,7 @@ static struct value extend(struct value v, unsigned int size, bool is_signed)
 	return v;
 }
 
-/* An entry that is no part of an address, but an index or compared: an unknown. */
+/* An entry that is used as an index, a base or an operand of a compare: an unknown. */
 static struct value as_number(struct value v)
 {
 	if (!v.is_entry)

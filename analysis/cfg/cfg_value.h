@@ -11,7 +11,7 @@
 
 #include "analysis/cfg/cfg_code.h"
 
-#define VALUE_MAX_SYMBOLS 256
+#define VALUE_MAX_SYMBOLS 1024 /* enough for a path with 40 calls */
 #define VALUE_MAX_PLACES  16
 #define VALUE_NR_GENERAL  32
 #define VALUE_MAX_ENTRIES 65536 /* of a table with a bound */

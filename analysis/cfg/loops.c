@@ -18,7 +18,10 @@ struct loop_walk {
 	bool *seen, *is_head;
 };
 
-/* head's loop has block in it: heads of a block ascend along the way. */
+/*
+ * Notes that block is in head's loop. The heads of the loops around a block form a
+ * chain, from the innermost loop outwards, with descending places.
+ */
 static void put_into(struct loop_walk *w, int block, int head)
 {
 	if (block == head || head == LOOPS_NONE)

@@ -19,7 +19,7 @@
 
 #define MOST_BLOCKS 64        /* blocks that are searched for a counter's first value */
 #define MOST_STEPS  8         /* changes of the counter in one iteration */
-#define LEA_MOST    INT32_MAX /* of an lea, whether it has 32 or 64 bits is not known */
+#define LEA_MOST    INT32_MAX /* an lea's result: it may have 32 or 64 bits */
 
 /* A change of the counter in an iteration. */
 struct trip_step {

@@ -74,8 +74,9 @@ const char *captured_text(struct captured *c, const void *bytes, size_t len);
 int captured_encode(const struct captured *c, struct buf *body);
 
 /*
- * Adds what a body holds. Returns 0, -CPI_ECORRUPT, -CPI_ETRUNCATED, -CPI_EVERSION or
- * -ENOMEM; after a failure c is only good for captured_fini().
+ * Adds what a body holds. Returns 0, -CPI_ECORRUPT, -CPI_ETRUNCATED, -CPI_EVERSION,
+ * -CPI_ELIMIT for more than CAPTURED_MAX_MEMORY, or -ENOMEM; after a failure c is only
+ * good for captured_fini().
  */
 int captured_decode(struct captured *c, const uint8_t *body, size_t size);
 

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/varint.h"
 
-#define MAX_NAME 16384 /* longer names no image has */
+#define MAX_NAME 16384 /* no image has longer names */
 
 struct captured_reader {
 	struct captured *c;
@@ -42,7 +42,7 @@ static size_t get_count(struct captured_reader *r, size_t bytes)
 	return r->err ? 0 : nr;
 }
 
-/* The start and end of what is so far behind at, which moves; never empty. */
+/* A range: its distance from *at and its size, not 0. *at moves to the range's end. */
 static void get_range(struct captured_reader *r, uint64_t *at, uint64_t *start,
 		      uint64_t *end)
 {
@@ -84,12 +84,18 @@ static const char *get_text(struct captured_reader *r)
 	return text;
 }
 
+static size_t memory_of(const struct captured *c)
+{
+	return c->arena.used + c->segments.len + c->names.len + c->lines.len +
+	       c->inlined.len + c->pads.len + c->pieces.len;
+}
+
 static void put_element(struct captured_reader *r, struct buf *array,
 			const void *element, size_t size)
 {
 	if (r->err)
 		return;
-	if (array->len + size > CAPTURED_MAX_MEMORY)
+	if (memory_of(r->c) + size > CAPTURED_MAX_MEMORY)
 		r->err = -CPI_ELIMIT;
 	else
 		buf_put(array, element, size);
@@ -97,7 +103,7 @@ static void put_element(struct captured_reader *r, struct buf *array,
 		r->err = array->err;
 }
 
-/* All parts are of one file: the first one's segments are all of it. */
+/* All parts are of the same file, so only the first part's segments are kept. */
 static void get_segments(struct captured_reader *r)
 {
 	const bool first = !r->c->segments.len;

@@ -34,7 +34,7 @@ static int compare_ranges(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Ranges of symbols come so, and are many. */
+/* Ranges of symbols already ascend, and are too many to sort without need. */
 static bool is_sorted(const struct cover_range *in, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {

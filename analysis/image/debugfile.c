@@ -23,12 +23,14 @@
 
 #define MAX_UNPACKED (256u << 20)
 #define MAX_XZ_STATE (128u << 20)
+#define MAX_CHECKED  (4ULL << 30) /* bytes of a file whose checksum is computed */
 
 /* What a debug file must have to be believed. */
 struct proof {
 	uint8_t id[BUILD_ID_MAX];
 	size_t id_size; /* 0: the checksum counts */
 	uint32_t crc;
+	const struct elffile *except; /* it does not count; or NULL */
 };
 
 static int checksum(const struct elffile *f, uint32_t *crc)
@@ -36,7 +38,7 @@ static int checksum(const struct elffile *f, uint32_t *crc)
 	const size_t size = 1u << 16;
 	uint8_t *bytes = malloc(size);
 	uint32_t sum = 0;
-	int err = 0;
+	int err = f->size > MAX_CHECKED ? -EFBIG : 0;
 
 	if (!bytes)
 		return -ENOMEM;
@@ -52,10 +54,20 @@ static int checksum(const struct elffile *f, uint32_t *crc)
 	return err;
 }
 
+static bool is_same_file(const struct elffile *a, const struct elffile *b)
+{
+	struct stat x, y;
+
+	return fstat(a->fd, &x) == 0 && fstat(b->fd, &y) == 0 && file_same(&x, &y);
+}
+
 static bool is_proven(const struct elffile *f, const struct proof *want)
 {
 	uint8_t id[BUILD_ID_MAX];
 	uint32_t crc;
+
+	if (want->except && is_same_file(want->except, f))
+		return false;
 
 	if (want->id_size)
 		return elffile_build_id(f, id) == want->id_size &&
@@ -67,7 +79,7 @@ static bool is_proven(const struct elffile *f, const struct proof *want)
 static int adopt(int fd, const struct proof *want, struct elffile **out)
 {
 	struct elffile *f;
-	int err = elffile_open_object_fd(fd, &f); /* dwz makes no program */
+	int err = elffile_open_object_fd(fd, &f); /* dwz's are ET_REL */
 
 	if (err) {
 		close(fd);
@@ -174,7 +186,7 @@ static int find_by_link(const char *path, const char *root, const char *name,
 int debugfile_find(struct elffile *f, const char *path, const char *root,
 		   struct elffile **out)
 {
-	struct proof want = { 0 };
+	struct proof want = { .except = f };
 	const uint8_t *rest;
 	const char *name;
 	size_t size;
@@ -235,8 +247,8 @@ static int find_below(const char *root, const char *name, const struct proof *wa
 }
 
 /*
- * What dwz moved to a file of its own (.gnu_debugaltlink): by build id, by its name, of
- * which a /usr/lib/debug stands for root, beside f, and beside path.
+ * Finds the file to which dwz moved common parts (.gnu_debugaltlink): by build id; by
+ * its name, in which /usr/lib/debug is replaced by root; beside f; and beside path.
  */
 static int find_alternate(struct elffile *f, const char *path, const char *root,
 			  struct elffile **out)

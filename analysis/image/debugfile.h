@@ -13,8 +13,8 @@
 /*
  * Finds f's separate debug file: by build id below root, then by .gnu_debuglink beside
  * path (unless that is NULL), in .debug beside it, and below root in path's directory.
- * It must have f's build id or, if f has none, the checksum of the link. Returns 0,
- * -ENOENT, or -ENOMEM.
+ * It must have f's build id or, if f has none, the checksum of the link, and must not
+ * be f itself. Returns 0, -ENOENT, or -ENOMEM.
  */
 int debugfile_find(struct elffile *f, const char *path, const char *root,
 		   struct elffile **out);
@@ -28,6 +28,7 @@ int debugfile_search(struct elffile *f, const char *path,
 /* The same by a build id alone, for a file that is gone. */
 int debugfile_search_id(const uint8_t *id, size_t id_size,
 			const struct image_search *search, struct elffile **out);
+/* The same for the file to which dwz moved parts of f's DWARF. */
 int debugfile_search_alternate(struct elffile *f, const char *path,
 			       const struct image_search *search, struct elffile **out);
 

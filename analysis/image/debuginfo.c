@@ -27,7 +27,7 @@
 
 #define MAX_RANGES  (1u << 22)
 #define MAX_PROGRAM (16u << 20) /* bytes of a unit's line program */
-#define MAX_LINES   (1u << 22)  /* rows of line tables in memory, and a unit's */
+#define MAX_LINES   (1u << 22)  /* rows of line tables that debuginfo_trim() allows */
 
 struct dwarf_file {
 	struct elfview view;
@@ -163,7 +163,10 @@ static int load_units(struct debuginfo *d)
 	return err;
 }
 
-/* libdw would look for a missing alternate file itself, and follow any path. */
+/*
+ * libdw would look for a missing alternate file itself, and follow any path. So it
+ * would for the alternate file's own, which dwz never makes.
+ */
 static int set_alternate(struct debuginfo *d, struct elffile *f,
 			 struct elffile *alternate)
 {
@@ -174,6 +177,8 @@ static int set_alternate(struct debuginfo *d, struct elffile *f,
 		return 0;
 	if (!alternate)
 		return -CPI_ENOIMAGE;
+	if (elffile_section(alternate, ".gnu_debugaltlink", &shdr))
+		return -CPI_ECORRUPT;
 	err = open_file(d, &d->alternate, alternate);
 	if (!err)
 		dwarf_setalt(d->main.dwarf, d->alternate.dwarf);
@@ -403,7 +408,10 @@ Dwarf_Files *debuginfo_files(struct debuginfo *d, uint32_t unit)
 		splitset_has(d->split, unit, &split);
 	if (split && split->pieces[SPLIT_LINE].data &&
 	    split->pieces[SPLIT_LINE].size <= MAX_PROGRAM)
-		return dwarf_getsrcfiles(&split->die, &files, &nr) == 0 ? files : NULL;
+		return is_directory_sane(d, unit, &split->die) &&
+				       dwarf_getsrcfiles(&split->die, &files, &nr) == 0
+			       ? files
+			       : NULL;
 	if (!debuginfo_die(d, unit, &die) || !debuginfo_load_rows(d, unit, &die) ||
 	    dwarf_getsrcfiles(&die, &files, &nr) != 0)
 		return NULL;

@@ -4,7 +4,7 @@
  *
  * A large file that no other user can write to is mapped, so only the needed parts are
  * read. All other data are read completely. Compressed sections take the memory of
- * their decompressed size. If all this needs more than 1 GB, DWARF is not used.
+ * their decompressed size. If a file needs more than 1 GB for this, DWARF is not used.
  *
  * libdw (0.188) trusts its input, so this file checks that strings end in their section
  * and that a unit does not have too many lines. libdw opens no file by itself.

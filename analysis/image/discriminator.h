@@ -4,8 +4,9 @@
  *
  * Three numbers in sequence (llvm/IR/DebugInfoMetadata.h): the base, which tells code
  * on one line apart; the number of copies of the line that an unrolled or vectorised
- * loop runs as one; and the number of this copy. A number is a bit 1 for 0; else a bit
- * 0, five bits, and seven more if bit 6 is set.
+ * loop runs as one; and the number of this copy. The number 0 is a single bit, 1. Any
+ * other number is a bit 0, its five low bits, and a bit that tells whether its seven
+ * high bits follow.
  */
 #ifndef CPI_ANALYSIS_DISCRIMINATOR_H
 #define CPI_ANALYSIS_DISCRIMINATOR_H

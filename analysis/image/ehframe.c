@@ -287,7 +287,7 @@ static void drop(struct ehframe_reader *r)
 	free(r->fde);
 }
 
-/* In the order in which they are in the section: the first of two that overlap wins. */
+/* Where two descriptions overlap, the one that starts last wins (cover.h). */
 static int build_cover(const struct ehframe_reader *r, struct cover *out)
 {
 	struct cover_range *range = calloc(r->nr + 1, sizeof(*range));

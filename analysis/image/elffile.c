@@ -35,7 +35,7 @@ static enum machine machine_of_elf(const GElf_Ehdr *ehdr)
 	return MACHINE_UNKNOWN;
 }
 
-/* The numbers that are looked at are zero or all ones: in any byte order. */
+/* Compares only with 0 and all ones, so the file's byte order does not matter. */
 static int check_header(const struct elffile *f)
 {
 	static const uint8_t zero[8], ones[2] = { 0xff, 0xff };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A symbol counts when it is a function, or a label without type, in main's
- * executable sections: main's, for debug files have the addresses but not the
- * layout, nor the bytes.
+ * A symbol counts if it is a function, or a label without a type, in an executable
+ * section of main. The sections of debug files are not used: they have the same
+ * addresses, but other offsets and no bytes.
  */
 #include "config.h"
 
@@ -15,8 +15,6 @@
 
 #include "analysis/image/ehframe.h"
 #include "analysis/image/plt.h"
-
-#define MAX_NAME 16384
 
 struct loader {
 	struct elffile *main;
@@ -86,7 +84,8 @@ static int add_table(struct loader *l, struct elffile *f, Elf_Scn *scn,
 		return 0;
 	for (int i = 0; !err && gelf_getsym(data, i, &sym); i++)
 		if (sym.st_name < size &&
-		    strnlen(strings + sym.st_name, MAX_NAME + 1) <= MAX_NAME)
+		    strnlen(strings + sym.st_name, SYMTAB_MAX_NAME + 1) <=
+			    SYMTAB_MAX_NAME)
 			err = add_symbol(l, &sym, strings + sym.st_name);
 	return err;
 }

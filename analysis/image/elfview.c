@@ -18,7 +18,7 @@
 
 /* Bytes that libdw will hold for a section, which it unpacks where it must. */
 static uint64_t memory_of(const struct elffile *f, Elf_Scn *scn, const GElf_Shdr *shdr,
-			  bool mapped)
+			  bool in_memory)
 {
 	uint8_t old[12]; /* "ZLIB" and the size, most significant byte first */
 	uint64_t size = 0;
@@ -27,11 +27,13 @@ static uint64_t memory_of(const struct elffile *f, Elf_Scn *scn, const GElf_Shdr
 	if (shdr->sh_type == SHT_NOBITS)
 		return 0;
 	if (shdr->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(scn, &chdr) && chdr.ch_size < MAX_DEBUG_BYTES
+		return shdr->sh_size < MAX_DEBUG_BYTES && /* gelf_getchdr() reads it */
+				       gelf_getchdr(scn, &chdr) &&
+				       chdr.ch_size < MAX_DEBUG_BYTES
 			       ? chdr.ch_size + shdr->sh_size
 			       : UINT64_MAX;
 	if (strncmp(elffile_section_name(f, shdr), ".zdebug", 7) != 0)
-		return mapped ? 0 : shdr->sh_size;
+		return in_memory ? 0 : shdr->sh_size;
 	if (shdr->sh_size < sizeof(old) ||
 	    elffile_read(f, shdr->sh_offset, old, sizeof(old)))
 		return UINT64_MAX;
@@ -41,8 +43,9 @@ static uint64_t memory_of(const struct elffile *f, Elf_Scn *scn, const GElf_Shdr
 }
 
 /* Whether what is needed of all debugging sections fits in memory. */
-static bool is_affordable(const struct elfview *v)
+static bool is_affordable(struct elfview *v)
 {
+	const bool in_memory = v->data || v->file->memory;
 	uint64_t sum = 0;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -53,11 +56,12 @@ static bool is_affordable(const struct elfview *v)
 		if (!gelf_getshdr(scn, &shdr) ||
 		    !strstr(elffile_section_name(v->file, &shdr), "debug"))
 			continue;
-		size = memory_of(v->file, scn, &shdr, v->data);
+		size = memory_of(v->file, scn, &shdr, in_memory);
 		if (size > MAX_DEBUG_BYTES - sum)
 			return false;
 		sum += size;
 	}
+	v->memory = sum;
 	return true;
 }
 
@@ -114,12 +118,14 @@ Elf_Data *elfview_section(const struct elfview *v, const char *name,
 	GElf_Shdr shdr;
 
 	while ((scn = elf_nextscn(v->elf, scn))) {
-		const char *called = gelf_getshdr(scn, &shdr)
-					     ? elffile_section_name(v->file, &shdr)
-					     : "";
-		const bool old = strcmp(called, packed_name) == 0;
+		const char *called;
+		bool old;
 
-		if (shdr.sh_type != SHT_NOBITS && (old || strcmp(called, name) == 0))
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		called = elffile_section_name(v->file, &shdr);
+		old = strcmp(called, packed_name) == 0;
+		if (old || strcmp(called, name) == 0)
 			return unpacked(scn, &shdr, old);
 	}
 	return NULL;

@@ -9,8 +9,9 @@
 
 struct elfview {
 	const struct elffile *file;
-	Elf *elf;   /* the file's own, or that of the mapping */
-	void *data; /* the mapping, or NULL */
+	Elf *elf;        /* the file's own, or that of the mapping */
+	void *data;      /* the mapping, or NULL */
+	uint64_t memory; /* bytes that its debugging sections need besides the file */
 };
 
 /*

@@ -720,8 +720,7 @@ const char *image_missing_lines(const struct image *im)
 		return NULL;
 	case -ENOTSUP:
 		return "its debug information is compressed in a way that libelf "
-		       "cannot "
-		       "unpack (zstd needs elfutils 0.189)";
+		       "cannot unpack (zstd needs elfutils 0.189)";
 	case -EFBIG:
 		return "its debug information takes more than 1 GB of memory";
 	case -CPI_ENOIMAGE:

@@ -78,7 +78,7 @@ int image_open(const struct image_desc *desc, const char *path, struct image **o
 int image_open_fd(const struct image_desc *desc, int fd, const char *path,
 		  struct image **out);
 
-/* Which file procedures were read from, and its state then. Zeros: there is none. */
+/* A file that procedures were read from, and its state then. All 0: no file. */
 struct image_origin {
 	uint64_t device, inode, size, mtime_ns, ctime_ns;
 };
@@ -96,10 +96,10 @@ struct image_search {
 	int (*fetch)(void *ctx, const uint8_t *id, size_t id_size);
 	void *ctx;
 	/*
-	 * The procedures of an image that were kept: recall() fills the empty table,
-	 * and returns 0, -ENOMEM, or another -errno, after which they are read, and
-	 * keep() is called. They were read from the file and its debug file. NULL:
-	 * nothing is kept.
+	 * A cache of procedures. recall() fills the empty table and returns 0, or
+	 * -ENOMEM. After any other error the procedures are read from the file and its
+	 * debug file (origin), and passed to keep(). recall is NULL if there is no
+	 * cache.
 	 */
 	int (*recall)(void *kept, const struct image_desc *desc,
 		      const struct image_origin origin[2], struct symtab *t);

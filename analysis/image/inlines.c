@@ -201,7 +201,7 @@ static int add_node(struct inline_walk *w, Dwarf_Die *die, bool inlined,
 	return nr < 0 ? nr : 0;
 }
 
-/* What is below is looked at when it may have code. */
+/* Whether functions may be below such a DIE. */
 static bool is_scope(int tag)
 {
 	switch (tag) {
@@ -460,7 +460,7 @@ static void set_discriminator(const struct unit *u, unsigned int raw, struct ori
 	p->copies = u->by_gcc ? 1 : discriminator_copies(raw);
 }
 
-/* Of another unit the file's number means another file. */
+/* NULL if the attribute is in another unit, which numbers its files differently. */
 static const char *file_of(struct inlines *in, const struct around *a, Dwarf_Die *die)
 {
 	Dwarf_Files *files = debuginfo_files(in->debug, a->nr_unit);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+
 static Dwarf_Line *row_at(struct debuginfo *d, uint64_t address, uint32_t *unit)
 {
 	Dwarf_Die die;

@@ -19,10 +19,12 @@
 #define MAX_PADS   (1u << 22)
 #define MAX_HEADER 64         /* bytes before the call sites */
 #define MAX_SITES  (1u << 22) /* bytes of them */
+#define MAX_ALL    (1u << 28) /* bytes of all functions' call sites */
 
 struct lsda_loader {
 	const struct elffile *f;
 	struct landing_pads pads;
+	uint64_t left; /* of MAX_ALL */
 };
 
 static int add_pad(struct lsda_loader *l, uint64_t address)
@@ -105,8 +107,9 @@ static int read_lsda(struct lsda_loader *l, const struct ehframe_lsda *lsda)
 	err = read_some(l->f, offset, header, sizeof(header), &c);
 	if (err)
 		return err;
-	if (!read_header(&c, &base, &encoding, &size))
+	if (!read_header(&c, &base, &encoding, &size) || size > l->left)
 		return 0;
+	l->left -= size;
 	offset += (uint64_t)(c.at - header);
 	sites = malloc(size + 1);
 	if (!sites)
@@ -139,7 +142,7 @@ void landing_pads_sort(struct landing_pads *p)
 
 int lsda_load(const struct elffile *f, struct landing_pads *out)
 {
-	struct lsda_loader l = { .f = f };
+	struct lsda_loader l = { .f = f, .left = MAX_ALL };
 	struct ehframe_lsda *lsda = NULL;
 	size_t nr = 0;
 	int err;

@@ -6,14 +6,15 @@
 #include "config.h"
 
 #include "analysis/image/plt.h"
-#include "base/err.h"
-#include "base/grow.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
 
 #define MAX_PLT_BYTES (1u << 24)
 #define MAX_SLOTS     (1u << 20)
@@ -196,7 +197,8 @@ static bool name_slot(const struct plt *p, const struct names *n, const GElf_Rel
 	if ((type != p->machine->jump_slot && type != p->machine->glob_dat) ||
 	    !n->strings || !n->symbols ||
 	    !gelf_getsym(n->symbols, (int)GELF_R_SYM(rela->r_info), &sym) ||
-	    sym.st_name >= n->size || !n->strings[sym.st_name])
+	    sym.st_name >= n->size || !n->strings[sym.st_name] ||
+	    strnlen(n->strings + sym.st_name, SYMTAB_MAX_NAME + 1) > SYMTAB_MAX_NAME)
 		return false;
 	slot->name = n->strings + sym.st_name;
 	return true;

@@ -203,7 +203,7 @@ static bool same_chain(const struct inlined *a, size_t nr_a, const struct inline
 	return same;
 }
 
-/* The names are the image's; the array is not for long. */
+/* The names stay as long as the image, the array at only until the next question. */
 static int add_inlined(struct captured *out, uint64_t offset, const struct inlined *at,
 		       size_t nr)
 {

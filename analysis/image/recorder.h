@@ -33,8 +33,9 @@ void recorder_pads(struct recorder *r, const uint64_t *pad, size_t nr);
 
 /*
  * Fills out, which is initialised, with what was noted, the image's segments, all names
- * of the symbols, and the lines of each byte that was read. im must not record any
- * more. Returns 0 or -ENOMEM.
+ * of the symbols, and the lines of each byte that was read. Names of files and inlined
+ * functions in out belong to im, so encode out before im is closed. im must not record
+ * any more. Returns 0, -ENOMEM, or image_read()'s error.
  */
 int recorder_finish(struct recorder *r, struct image *im, struct captured *out);
 

@@ -39,8 +39,8 @@ struct splitfile {
 /*
  * *out starts as { 0 }; close it also after a failure. path is relative to directory
  * (which may be NULL) unless it begins with '/'. A package stays open and may be
- * mapped; a .dwo is read, up to max bytes, and takes no descriptor. 0, -ENOENT, or
- * -ENOMEM.
+ * mapped; a .dwo is read, up to max bytes, and takes no descriptor. 0, -ENOENT, -EFBIG
+ * as elfview_open(), or -ENOMEM.
  */
 int splitfile_open(const char *directory, const char *path, size_t max,
 		   struct splitfile *out);

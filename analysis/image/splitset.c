@@ -53,8 +53,10 @@ static bool find_package(struct splitset *s)
 	const size_t cut = sizeof(suffix) - 1;
 	const size_t len = s->path ? strlen(s->path) : 0;
 
-	if (!len || open_package(s, 0))
-		return len;
+	if (!len)
+		return false;
+	if (open_package(s, 0))
+		return true;
 	return len > cut && strcmp(s->path + len - cut, suffix) == 0 &&
 	       open_package(s, cut);
 }
@@ -102,13 +104,19 @@ static bool open_unit(struct splitset *s, struct splitset_entry *e,
 	       splitunit_open(skeleton, pieces, s->main, &e->unit) == 0;
 }
 
+/* Bytes that an open .dwo needs, unpacked. */
+static uint64_t memory_of(const struct splitfile *dwo)
+{
+	return dwo->file->size + dwo->view.memory;
+}
+
 static bool try_file(struct splitset *s, struct splitset_entry *e,
 		     const char *directory, const char *name,
 		     const struct skeleton *skeleton)
 {
 	if (splitfile_open(directory, name, s->left, &e->file) == 0 &&
-	    open_unit(s, e, &e->file, skeleton)) {
-		s->left -= e->file.file->size;
+	    memory_of(&e->file) <= s->left && open_unit(s, e, &e->file, skeleton)) {
+		s->left -= memory_of(&e->file);
 		return true;
 	}
 	splitfile_close(&e->file);

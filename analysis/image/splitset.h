@@ -9,7 +9,7 @@
 
 struct splitset;
 
-/* main stays. NULL when out of memory. */
+/* main must outlive the result. NULL when out of memory. */
 struct splitset *splitset_new(const struct elfview *main, size_t nr_units);
 void splitset_free(struct splitset *s); /* accepts NULL */
 

@@ -236,7 +236,7 @@ void splitunit_close(struct splitunit *u)
 	free(u);
 }
 
-/* Where a DIE's list of ranges begins; 0 when it has none, or at the very beginning. */
+/* Where a DIE's list of ranges begins; -1 when it has none, or a damaged one. */
 static ptrdiff_t list_of(const struct splitunit *u, Dwarf_Die *die)
 {
 	const struct split_piece *lists = &u->pieces[SPLIT_RANGES];
@@ -246,12 +246,12 @@ static ptrdiff_t list_of(const struct splitunit *u, Dwarf_Die *die)
 	uint32_t offset;
 
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_ranges, &attr), &value) != 0)
-		return 0;
+		return -1;
 	if (attr.form != DW_FORM_rnglistx)
-		return value < PTRDIFF_MAX ? (ptrdiff_t)value : 0;
+		return value < PTRDIFF_MAX ? (ptrdiff_t)value : -1;
 	if (!lists->data || lists->size < header + sizeof(offset) ||
 	    value > (lists->size - header - sizeof(offset)) / sizeof(offset))
-		return 0;
+		return -1;
 	memcpy(&offset, lists->data + header + value * sizeof(offset), sizeof(offset));
 	return (ptrdiff_t)(header + offset);
 }
@@ -259,10 +259,19 @@ static ptrdiff_t list_of(const struct splitunit *u, Dwarf_Die *die)
 ptrdiff_t splitunit_ranges(const struct splitunit *u, Dwarf_Die *die, ptrdiff_t at,
 			   Dwarf_Addr *base, Dwarf_Addr *start, Dwarf_Addr *end)
 {
-	const ptrdiff_t list = at ? 0 : list_of(u, die);
+	const ptrdiff_t list = at ? -1 : list_of(u, die);
+	ptrdiff_t next;
 
-	if (list <= 1)
-		return dwarf_ranges(die, at, base, start, end);
-	*base = u->address;
-	return dwarf_ranges(die, list, base, start, end);
+	if (list > 1) {
+		*base = u->address;
+		return dwarf_ranges(die, list, base, start, end);
+	}
+	next = dwarf_ranges(die, at, base, start, end);
+	/* The list at offset 0 can only be read this way, and libdw's base is 0. */
+	if (next > 0 && list == 0 && !*base) {
+		*base = u->address;
+		*start += u->address;
+		*end += u->address;
+	}
+	return next;
 }

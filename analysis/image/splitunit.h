@@ -35,7 +35,10 @@ struct splitunit {
 	struct split_piece pieces[SPLIT_NR];
 };
 
-/* Makes one unit of its skeleton and its pieces, which stay. 0, -ENOENT, -ENOMEM. */
+/*
+ * Makes one unit of its skeleton and its pieces. The bytes of both must outlive it. 0,
+ * -ENOENT, -ENOMEM.
+ */
 int splitunit_open(const struct skeleton *s, const struct split_piece pieces[SPLIT_NR],
 		   const struct elfview *main, struct splitunit **out);
 void splitunit_close(struct splitunit *u); /* accepts NULL */

@@ -27,6 +27,7 @@ static void drop_procs(struct symtab *t)
 	t->proc = NULL;
 	t->nr_procs = 0;
 	t->list = NULL;
+	t->pretty_bytes = 0;
 }
 
 void symtab_fini(struct symtab *t)
@@ -57,7 +58,7 @@ int symtab_add_named(struct symtab *t, const struct symtab_entry *e, const char 
 	size_t size = strlen(prefix) + strlen(name) + strlen(suffix) + 1;
 	char *text;
 
-	if (t->nr_entries == SYMTAB_MAX)
+	if (t->nr_entries == SYMTAB_MAX || size > SYMTAB_MAX_OWNED - t->owned_bytes)
 		return 0;
 	if (GROW(t->owned, t->nr_owned))
 		return -ENOMEM;
@@ -66,6 +67,7 @@ int symtab_add_named(struct symtab *t, const struct symtab_entry *e, const char 
 		return -ENOMEM;
 	stpcpy(stpcpy(stpcpy(text, prefix), name), suffix);
 	t->owned[t->nr_owned++] = text;
+	t->owned_bytes += size;
 	named.raw = text;
 	return symtab_add(t, &named);
 }
@@ -243,13 +245,16 @@ static char *prettify(const char *raw)
 	return pretty && is_plt(raw) ? append_plt(pretty) : pretty;
 }
 
-static const struct symbol *ask(struct symtab_proc *p)
+static const struct symbol *ask(struct symtab *t, struct symtab_proc *p)
 {
-	if (!p->asked) {
-		p->asked = true;
+	if (p->asked)
+		return &p->symbol;
+	p->asked = true;
+	if (t->pretty_bytes < SYMTAB_MAX_PRETTY)
 		p->pretty = prettify(p->symbol.raw);
-		if (p->pretty)
-			p->symbol.name = p->pretty;
+	if (p->pretty) {
+		p->symbol.name = p->pretty;
+		t->pretty_bytes += strlen(p->pretty) + 1;
 	}
 	return &p->symbol;
 }
@@ -258,7 +263,7 @@ const struct symbol *symtab_at(struct symtab *t, uint64_t offset)
 {
 	const struct cover_range *r = cover_find(&t->cover, offset);
 
-	return r ? ask(&t->proc[r->id]) : NULL;
+	return r ? ask(t, &t->proc[r->id]) : NULL;
 }
 
 static struct symtab_proc *proc_starting_at(struct symtab *t, uint64_t start)
@@ -307,9 +312,9 @@ static bool is_bare(const char *pretty, const char *name, size_t len)
 }
 
 /*
- * A part of a name that mangling keeps as it is: what stands last before its argument
- * list or template's arguments. Empty where there may be none: operators, lambdas,
- * what C++ abbreviates (std::string), and letters beyond ASCII.
+ * A part of a name that its mangled form contains, too: the last identifier before the
+ * argument list or the template arguments. Empty for names whose mangled form may lack
+ * it: operators, lambdas, abbreviations of C++ (std::string), and letters beyond ASCII.
  */
 static size_t kept_part(const char *name, const char **part)
 {
@@ -359,12 +364,12 @@ int symtab_named(struct symtab *t, const char *name, const struct symbol **out)
 		for (size_t i = 0; i < t->nr_procs; i++)
 			if (memmem(t->proc[i].symbol.raw, strlen(t->proc[i].symbol.raw),
 				   part, part_len) &&
-			    match[pass](ask(&t->proc[i])->name, name, len) &&
+			    match[pass](ask(t, &t->proc[i])->name, name, len) &&
 			    !only(&found, &t->proc[i]))
 				return -CPI_ETOOMANY;
 	if (!found)
 		return -CPI_ENOSYMBOL;
-	*out = ask(proc_starting_at(t, found->symbol.start));
+	*out = ask(t, proc_starting_at(t, found->symbol.start));
 	return 0;
 }
 
@@ -389,7 +394,7 @@ const struct symbol *const *symtab_all(struct symtab *t, size_t *nr)
 			return NULL;
 		}
 		for (size_t i = 0; i < t->nr_procs; i++)
-			t->list[i] = ask(&t->proc[i]);
+			t->list[i] = ask(t, &t->proc[i]);
 	}
 	*nr = t->nr_procs;
 	return t->list;

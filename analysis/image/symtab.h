@@ -22,8 +22,11 @@
 #include "analysis/image/cover.h"
 #include "analysis/image/image.h"
 
-/* More entries than this are left out: bounds a hostile file's memory. */
-#define SYMTAB_MAX (1u << 22)
+/* Limits that bound a hostile file's memory. What exceeds them is left out. */
+#define SYMTAB_MAX        (1u << 22) /* entries */
+#define SYMTAB_MAX_NAME   16384      /* bytes of a name in a file */
+#define SYMTAB_MAX_OWNED  (1u << 28) /* bytes of names that no file holds */
+#define SYMTAB_MAX_PRETTY (1u << 30) /* bytes of demangled names */
 
 enum symtab_binding { SYMTAB_LOCAL, SYMTAB_WEAK, SYMTAB_GLOBAL };
 
@@ -51,6 +54,8 @@ struct symtab {
 	struct cover cover; /* ids are indices into proc */
 	char **owned;       /* names that no file holds */
 	size_t nr_owned;
+	size_t owned_bytes;
+	size_t pretty_bytes;        /* of demangled names */
 	const struct symbol **list; /* what symtab_all() gave out */
 };
 
@@ -59,7 +64,10 @@ void symtab_fini(struct symtab *t);
 /* Copies e. Returns 0 or -ENOMEM. */
 int symtab_add(struct symtab *t, const struct symtab_entry *e);
 
-/* The same with a name that the table keeps: prefix, name and suffix together. */
+/*
+ * The same with a name that the table keeps: prefix, name and suffix together. Adds
+ * nothing if all such names would exceed SYMTAB_MAX_OWNED.
+ */
 int symtab_add_named(struct symtab *t, const struct symtab_entry *e, const char *prefix,
 		     const char *name, const char *suffix);
 
