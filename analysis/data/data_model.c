@@ -39,8 +39,8 @@
 #define POWERS     (STEPS / 2)
 #define LEAST_RISK 8    /* accesses that tell of a gap */
 #define PRIOR      1    /* accesses that behave as all do */
-#define REGULAR    0.8  /* share of the first stride, of a walk */
-#define LOCAL      0.75 /* the most that the share of lines not touched falls by */
+#define REGULAR    0.8  /* least share of the most frequent stride, to be regular */
+#define LOCAL      0.75 /* lines not touched for t fall at most as t^-LOCAL */
 #define ENTRIES    8    /* of the page table in a line */
 #define Z90        1.645
 

@@ -4,8 +4,8 @@
  *
  * Windows are short, and far apart. Inside a window it is seen how long ago a line was
  * touched; between windows it is only seen that a line was touched again, at some time.
- * The model joins both: a lifetime without a touch of its line, from which the share of
- * executions that miss in a cache follows (the caches' characteristic time).
+ * The model joins both to a distribution: how long lines are not touched. From that and
+ * the caches' characteristic times follows the share of executions that miss.
  */
 #ifndef CPI_ANALYSIS_DATA_MODEL_H
 #define CPI_ANALYSIS_DATA_MODEL_H
@@ -15,14 +15,14 @@
 
 enum data_level { DATA_L1, DATA_L2, DATA_L3, DATA_TLB1, DATA_TLB2, DATA_NR_LEVELS };
 
-/*
- * Lines that a cache holds, pages that a TLB holds; 0: there is no such level. And the
- * cycles that a miss in it takes beyond a hit, without those of the levels behind it:
- * if nothing else wants the memory, and at most. For the last TLB: a walk whose entry
- * is in the second cache.
- */
 struct data_geometry {
+	/* Lines that a cache holds, pages that a TLB holds; 0: no such level. */
 	double entries[DATA_NR_LEVELS];
+	/*
+	 * Cycles that a miss takes longer than a hit, without those of the levels
+	 * behind it: if nothing else wants the memory, and at most. For the last TLB: a
+	 * walk whose entry is in the second cache.
+	 */
 	double cycles[DATA_NR_LEVELS], most_cycles[DATA_NR_LEVELS];
 };
 

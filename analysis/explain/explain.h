@@ -53,10 +53,10 @@ struct explain_input {
 	int nr_streams;                      /* at least 1 */
 	const struct explain_event *event;
 	int nr_events;
-	const struct explain_event
-		*retired;              /* retired instructions; only profile and */
-	int nr_retired;                /* period matter; 0: none */
-	struct edges *branches, *runs; /* of the image to itself; NULL: none */
+	/* Samples of retired instructions: only profile and period matter. */
+	const struct explain_event *retired;
+	int nr_retired;                        /* 0: none */
+	struct edges *branches, *runs;         /* of the image to itself; NULL: none */
 	const struct explain_windows *windows; /* NULL: none */
 	const struct data_model *data; /* of the selection's windows; NULL: none */
 	uint32_t data_image;           /* the image's number there */

@@ -24,7 +24,7 @@
 #define STEP     0.8  /* of the way to the solution, each round */
 #define FARTHEST 1.0  /* ... which is not farther than this */
 #define CALLS    0.05 /* deviation of a row, however often it was seen */
-#define MORE     0.5  /* samples, and windows */
+#define MORE     0.5  /* is added to numbers of samples and windows: 0 is possible */
 
 #define MOST_STEPS 300   /* of conjugate gradients */
 #define EXACT      1e-20 /* the residual, squared, relative to the first */

@@ -39,7 +39,8 @@ struct state {
 	int nr_out, nr_in;
 	int bucket, next, prev; /* of those that cost as much */
 	bool gone;
-	double leave, stay_not; /* while and when it is eliminated */
+	/* Probabilities when it is eliminated: to end the walk; to leave the state. */
+	double leave, stay_not;
 };
 
 struct chain {
@@ -89,7 +90,7 @@ static int add_arc(struct chain *c, struct arena *arena, int from, int to)
 	return 0;
 }
 
-/* mark[j] becomes the arc from state i to j, or undoes it. */
+/* Sets mark[j] to the arc from state i to j, for all j; or back. Returns how many. */
 static long mark_row(struct chain *c, int i, bool set)
 {
 	long nr = 0;

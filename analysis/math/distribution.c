@@ -24,11 +24,11 @@ static double log_gamma(double x)
 	return lgamma_r(x, &sign);
 }
 
-/* Lentz's step: *f times the next convergent's ratio. True when it stands still. */
 struct fraction {
 	double f, c, d;
 };
 
+/* Lentz's step to the next convergent, f. Returns true once f no longer changes. */
 static bool fraction_step(struct fraction *fr, double a, double b)
 {
 	double step;
@@ -143,7 +143,7 @@ double student_quantile_above(double p, double df)
 	return low + (high - low) / 2;
 }
 
-/* Asymptotic from here on: less is stepped up to it. */
+/* The asymptotic series are used from here on; recurrences lead smaller x up to it. */
 #define ASYMPTOTIC 15
 
 double digamma(double x)

@@ -57,8 +57,8 @@ static double chi_squared(const struct spread *s, const struct spread_runs *runs
 }
 
 /*
- * The variance between runs, relative to the square of the mean, whose expectation is
- * right: X² grows by rate × (Σe - Σe²/Σe) for each unit of it. Below 0 by chance.
+ * An unbiased estimate of the variance between runs, relative to the square of the
+ * mean: X² grows by rate × (Σe - Σe²/Σe) for each unit of it. May be below 0 by chance.
  */
 static double excess_variance(const struct spread *s, const struct spread_runs *runs)
 {

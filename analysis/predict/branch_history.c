@@ -34,7 +34,7 @@ struct branch_history {
 	struct buf lines, windows;
 	uint64_t longest;              /* line, in bytes */
 	uint64_t nr_lines, nr_windows; /* before windows are left out */
-	uint32_t every;                /* window is used */
+	uint32_t every;                /* every this many windows, one is used */
 };
 
 static const struct line *lines_of(const struct branch_history *h, size_t *nr)

@@ -30,13 +30,13 @@
 #define CLASSES 16 /* outcomes that are told apart; the last one is all others */
 #define NONE    CLASSES
 
-#define LEAST_EVENTS  20 /* with a history of one length, if it is to count */
+#define LEAST_EVENTS  20 /* executions with a history of one length, for it to count */
 #define LEAST_WINDOWS 5
-#define LEAST_PART    0.2  /* of the executions: others were chosen by their outcomes */
+#define LEAST_PART    0.2  /* of all executions: a smaller part may not be typical */
 #define PRIOR         3    /* windows, added to each share when lengths are compared */
 #define DEVIATIONS    1.3  /* of the interval, to both sides */
 #define MORE          1.1  /* times the error: real tables are small */
-#define RARELY        0.2  /* misses in sqrt(executions * windows) that a zero may be */
+#define RARELY        0.2  /* share that misses unseen, * sqrt(executions * windows) */
 #define WARM          0.03 /* of the rarer outcomes, while the predictor learns */
 #define LITTLE        0.02 /* part of the error that is left at least: paths repeat */
 #define MUCH          0.7  /* ... paths do not repeat */
@@ -112,7 +112,7 @@ struct tally {
 	int64_t n[CLASSES];
 };
 
-/* The most frequent outcome without those of one window; NONE if there is not one. */
+/* The most frequent outcome without those of one window; NONE if several are. */
 static uint8_t most_frequent(const struct tally *all, const struct tally *own)
 {
 	int64_t most = 0;

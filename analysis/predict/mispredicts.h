@@ -5,8 +5,8 @@
  * Nothing here counts mispredictions. The expected share is what a predictor of the
  * TAGE family (Seznec and Michaud 2006) would make of the branch: for each execution it
  * goes by the longest history that it has seen before. Windows are a small sample: the
- * predictor has seen every execution. So the lower end holds what no history can
- * explain, of the lengths that windows have.
+ * predictor has seen every execution. So the lower end contains only mispredictions
+ * that no history explains, of the lengths that windows have.
  */
 #ifndef CPI_ANALYSIS_MISPREDICTS_H
 #define CPI_ANALYSIS_MISPREDICTS_H

@@ -14,14 +14,17 @@
 
 #include "base/search.h"
 
-#define Z_90 1.645
-#define EQUAL                                                                          \
-	0.7            /* windows count 0 to 4 times (startweights.h): as so many that \
-			  count once, in simulations at least 0.77 of them */
-#define WORTHY    0.5  /* the low end of the share of a value that is suggested */
-#define SAME      0.98 /* the same of loads that return the same */
-#define WIDE      3    /* log2 of the bytes of a division */
-#define MANY_BITS 31   /* that a narrower one takes, signed or not */
+#define Z_90      1.645
+#define WORTHY    0.5  /* suggest a value if its share is at least this (low end) */
+#define SAME      0.98 /* ... a test for repeated values of a load */
+#define WIDE      3    /* log2 of the bytes of a wide division */
+#define MANY_BITS 31   /* of a dividend for a narrower division, signed or not */
+
+/*
+ * Windows count 0 to 4 times (daemon/windows/startweights.h). In simulations, n of them
+ * said as much as at least 0.77 n windows that count once.
+ */
+#define EQUAL 0.7
 
 static struct interval share_of(const struct operands_site *s, uint64_t k)
 {
@@ -113,7 +116,7 @@ static struct interval narrow_share(const struct operands_site *s)
 		s, n, unlisted_of(s, OPERAND_ZERO) + unlisted_of(s, OPERAND_SMALL));
 }
 
-/* The share of what a test would be for. */
+/* The share of the executions that a test would be for; 0: no test is suggested. */
 static struct interval tested_share(const struct operand_site *s)
 {
 	const struct interval none = { 0 };

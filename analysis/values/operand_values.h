@@ -40,9 +40,9 @@ struct operand_site {
 	 */
 	double stalls;
 	/*
-	 * If a test for the most frequent value, or class, comes first, and then takes
-	 * no time: the share of the procedure's time that it saves at most. 0: there is
-	 * nothing to suggest.
+	 * The largest share of the procedure's time that a test for the most frequent
+	 * value or class can save, as if executions with that value took no time. 0: no
+	 * test is suggested.
 	 */
 	double saves;
 };

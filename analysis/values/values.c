@@ -259,7 +259,7 @@ static int find_sites(struct counter *c)
 	return 0;
 }
 
-/* Ascending; a run that was cut lasted longer than one that ended there before. */
+/* Ascending; of equal values, runs that were cut first (see put_iterations()). */
 static int by_length(const void *va, const void *vb)
 {
 	const struct cell *a = *(struct cell *const *)va,

@@ -174,8 +174,8 @@ struct query_edges {
 /*
  * Calls fn for each pair of images, stream and kind of the selected epochs and event,
  * in the order of images. Ignores the selection's image and context. If image is not 0,
- * only edges within this image are read. The row is freed after the call. Otherwise as
- * query_profiles().
+ * only edges within this image are read, and its EDGES_PACE_START into any image. The
+ * row is freed after the call. Otherwise as query_profiles().
  */
 typedef int (*query_edges_fn)(void *ctx, const struct query_edges *row);
 int query_edges(struct db *db, const struct query_selection *sel, int64_t image,
@@ -196,7 +196,7 @@ struct query_comms {
 
 /*
  * Reads the totals by command, which all epochs have, even without profiles by context.
- * Ignores selections by other kinds of contexts.
+ * Ignores selections by other kinds of contexts. Returns as query_profiles().
  */
 int query_comms(struct db *db, const struct query_selection *sel,
 		struct query_comms *out);
@@ -205,7 +205,8 @@ void query_comms_fini(struct query_comms *c);
 /*
  * Reads the totals by the contexts of the selection, with separate rows for these kinds
  * (1 << kind). If the selection restricts no context, the samples without such a
- * context are included, with the name "". Returns -CPI_EEMPTY as in selection.h.
+ * context are included, with the name "". Returns -CPI_EEMPTY as in selection.h;
+ * otherwise as query_profiles().
  */
 int query_contexts(struct db *db, const struct query_selection *sel, unsigned int kinds,
 		   struct query_comms *out);

@@ -12,6 +12,10 @@
 	"t.name, t.kind, t.build_id, t.content, t.device, t.inode, t.size," \
 	" t.mtime_ns, t.id"
 
+/* Pairs may begin in any image. */
+#define PACE_START "3"
+_Static_assert(EDGES_PACE_START == 3, "as in the statement");
+
 struct edge_reader {
 	struct db *db;
 	query_edges_fn fn;
@@ -30,7 +34,8 @@ static const struct set_query edge_query = {
 		" JOIN image t ON t.id = e.target JOIN stream s ON s.id = e.stream"
 		" WHERE e.epoch IN (SELECT value FROM json_each(?1)) AND e.context = 0"
 		" AND (?2 IS NULL OR s.event = ?2)"
-		" AND (?3 IS NULL OR (e.image = ?3 AND e.target = ?3))"
+		" AND (?3 IS NULL OR (e.image = ?3"
+		" AND (e.target = ?3 OR e.kind = " PACE_START ")))"
 		" ORDER BY " ROWS_IMAGE_ORDER ", " TARGET_ORDER ", " ROWS_STREAM_ORDER
 		", e.stream, e.kind, e.epoch",
 	.new_sum = new_sum,

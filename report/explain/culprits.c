@@ -13,10 +13,17 @@
 
 #include "report/explain/data_text.h"
 
-#define MAX_ADDRESSES 3    /* of one reason, in a legend */
-#define BOTH_WAYS     0.2  /* share of the rarer outcome, if it is called random */
-#define SURELY        0.25 /* least part of it that must be mispredicted, to be random */
-#define MOSTLY        0.6 /* part of it that is mispredicted, if history tells nothing */
+#define MAX_ADDRESSES 3 /* of one reason, in a legend */
+
+/*
+ * History predicts a jump in part if there are less than MOSTLY times as many
+ * mispredicts as rarer outcomes. Else the outcome is random if at least BOTH_WAYS of
+ * the executions have the rarer one, and the low end of the mispredicts is at least
+ * SURELY times as many.
+ */
+#define BOTH_WAYS 0.2
+#define SURELY    0.25
+#define MOSTLY    0.6
 
 static char letter_of(enum blame_reason reason)
 {
@@ -75,7 +82,7 @@ void culprits_put_letters(const struct stall *s, struct buf *out)
 static const char *pattern_of(const struct mispredicts *m)
 {
 	if (m->likely < MOSTLY * m->rarer)
-		return " (what ran before tells in part)";
+		return " (history predicts it in part)";
 	if (m->rarer >= BOTH_WAYS && m->low >= SURELY * m->rarer)
 		return " (random outcome)";
 	return "";

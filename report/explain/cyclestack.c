@@ -261,6 +261,8 @@ static int on_profile(void *ctx, const struct query_profile *q)
 		return err;
 	if (image_cache_get(l->images, &q->image, &im))
 		im = NULL;
+	if (place && place->kind == PLACE_UNNAMED)
+		w.unnamed = im;
 	kinds_init(&w.kinds, &named, im);
 	err = weigh_profile(&w, q->profile, stream - l->sel.streams.stream);
 	isa_close(w.kinds.isa);

@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define DEEPER 0.5  /* of the misses of a level, to be called beyond the next */
-#define SOME   0.05 /* share of lines that are shared, of accesses that split lines */
+#define DEEPER 0.5  /* share of the first level's misses that miss a deeper one, too */
+#define SOME   0.05 /* a smaller share of lines or accesses is not mentioned */
 
 const char *data_level_name(enum data_level level)
 {
@@ -19,13 +19,13 @@ const char *data_level_name(enum data_level level)
 	return name[level];
 }
 
-/* The farthest level that most of the misses of the first one miss, too. */
+/* The farthest level that more than half of the first level's misses miss, too. */
 static enum data_level deepest(const struct data_insn *d, enum data_level first,
 			       enum data_level last)
 {
 	enum data_level l = first;
 
-	while (l < last && d->miss[l + 1].value > DEEPER * d->miss[l].value)
+	while (l < last && d->miss[l + 1].value > DEEPER * d->miss[first].value)
 		l++;
 	return l;
 }
@@ -48,7 +48,7 @@ static void put_count(double n, const char *what, struct buf *out)
 		buf_printf(out, "%.0f %s", n, what);
 }
 
-/* If nothing came again, the number of lines is only known to be as large. */
+/* If no line was touched again, only the low end of their number is known. */
 static void put_distinct(const struct data_insn *d, enum accesses_granule g,
 			 const char *what, struct buf *out)
 {

@@ -20,7 +20,7 @@
 #include "report/explain/schedulefile.h"
 
 #define MAX_KEPT      64 /* images */
-#define RETIRED_LEAST 10 /* most samples of time for one of instructions */
+#define RETIRED_LEAST 10 /* samples of time, at most, for each of instructions */
 
 /*
  * Events that are evidence for a reason, named as in perf, and the most cycles that one
@@ -196,17 +196,17 @@ static void forget_edges(struct explainer *x)
 	x->edges_of = 0;
 }
 
-/* Loads branch stacks, unless a context is selected: they are not kept by context. */
-static int load_edges(struct explainer *x)
+int explainer_load_edges(struct explainer *x)
 {
-	int err;
+	int err = look_for_windows(x);
 
-	if (select_has_contexts(&x->scope->sel) || x->edges_of == x->image.id)
-		return 0;
+	if (err || select_has_contexts(&x->scope->sel) || x->edges_of == x->image.id)
+		return err;
 	forget_edges(x);
 	err = query_edges(x->scope->sel.db, &x->scope->sel.query, x->image.id,
 			  take_edges, x);
-	x->edges_of = x->image.id;
+	if (!err)
+		x->edges_of = x->image.id;
 	return err;
 }
 
@@ -450,7 +450,7 @@ const char *explainer_attribution(const struct explainer *x)
 				 scope_stream(x->scope, x->scope->first)->desc.landing);
 }
 
-/* How the streams that have samples of the image are handed on. */
+/* Adds the streams of time to in. Without any, adds one that has no samples. */
 static int add_streams(struct explainer *x, struct image *im, struct explain_input *in)
 {
 	const struct events *ev = &x->scope->ev;
@@ -561,12 +561,10 @@ static int explain(struct explainer *x, struct image *im,
 	arena_fini(&x->arena);
 	err = open_isa(x, image_machine(im));
 	if (!err)
-		err = look_for_windows(x);
+		err = explainer_load_edges(x);
 	if (!err)
 		err = selected_windows_image(x->windows, x->image.id, &in.windows);
 	in.data = selected_accesses_model(x->accesses, x->image.id, &in.data_image);
-	if (!err)
-		err = load_edges(x);
 	if (!err)
 		err = add_streams(x, im, &in);
 	if (err)

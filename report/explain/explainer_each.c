@@ -55,7 +55,7 @@ static int by_offset(const void *va, const void *vb)
 	return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
-/* Adds counts like s, each of which is worth so many of its stream's samples. */
+/* Adds counts as samples like s. worth: a count's time, in samples of its stream. */
 static void add_samples(struct image_walk *w, struct profile *counts, double worth,
 			struct explain_sample s)
 {
@@ -376,7 +376,7 @@ static int weigh_calls(struct image_walk *w)
 {
 	const struct busy *busy = (const struct busy *)w->busy.data;
 	const size_t nr = w->busy.len / sizeof(*busy);
-	int err = 0;
+	int err = explainer_load_edges(w->x); /* not an error of one procedure */
 
 	for (size_t i = 0; i < nr && i < MAX_CALLING && !err; i++) {
 		if (!is_cold(busy[i].symbol))

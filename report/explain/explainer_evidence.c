@@ -59,7 +59,7 @@ static int split_stream(struct explainer *x, struct image *im, size_t stream)
 	return err;
 }
 
-/* What the image has of each stream; once, until its profiles change. */
+/* Splits all streams of the image, unless that was done since its profiles changed. */
 static int split(struct explainer *x, struct image *im)
 {
 	int err = 0;
@@ -99,7 +99,7 @@ int explainer_add_split(struct explainer *x, struct image *im, struct explain_in
 	for (size_t i = x->scope->first; i < nr && !err; i++) {
 		if (!x->alone[i])
 			continue;
-		/* of the first: the unit */
+		/* The unit comes first: a random sample of the first stream. */
 		add(x, in, i, x->alone[i], (struct evidence_use){ mode, true });
 		add(x, in, i, x->agreed[i], (struct evidence_use){ mode, false });
 	}

@@ -39,7 +39,7 @@ int explainer_take_pace(struct explainer *x, const struct query_edges *q)
 	return err;
 }
 
-/* Samples of time at an offset, as the first stream has them. */
+/* The time at an offset, in samples of the first stream. */
 static double samples_at(void *ctx, uint64_t offset)
 {
 	const struct explain_input *in = ctx;

@@ -59,6 +59,13 @@ struct explainer {
 int explainer_load(struct explainer *x, const struct query_profile *q);
 void explainer_unload(struct explainer *x);
 
+/*
+ * Loads the windows of the selection, and the edges of the loaded image, once. If a
+ * context is selected, there are no edges: they are not kept by context. 0 or a
+ * negative error.
+ */
+int explainer_load_edges(struct explainer *x);
+
 /* Returns how samples in the loaded image's procedure count; owner may be NULL. */
 struct evidence_use explainer_use(const struct explainer *x,
 				  const struct symbol *owner);

@@ -3,8 +3,9 @@
  * geometry.c - caches from sysfs, or those of the CPU's family
  *
  * On x86 the CPU's name contains "(family 25, model 1)" (daemon/os/platform.c). The
- * sysfs of a virtual machine may show a cache that is shared with others: no CPU has
- * more than MOST_OF_CPU of a third level. Then the family's size is used.
+ * sysfs of a virtual machine may show a cache that other machines share. More than
+ * MOST_OF_CPU of the third level for each CPU is taken for such a cache, and the
+ * family's size is used. (A few models with stacked caches do have more.)
  *
  * Cycles are those of an idle machine. In Intel's servers a mesh connects the cores
  * with the third level. Measured with a chain of loads on an Emerald Rapids of 2.9 GHz,

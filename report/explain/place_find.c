@@ -140,8 +140,8 @@ static bool belongs_to(const struct found_place *p, struct image *im, uint64_t o
 }
 
 /*
- * Adds the counts in the place; each is worth this much. If counts are weights (s.n is
- * 0), only their worth is added.
+ * Adds the counts in the place, each with worth as its time. If the counts are weights
+ * (s.n is 0), adds their time, but no samples.
  */
 static int add_counts(struct found_place *p, struct image *im, struct profile *counts,
 		      double worth, struct place_sample s)

@@ -91,13 +91,16 @@ static int add_insn(struct records_finder *f, struct image *im, size_t event,
 	return err || !im ? err : put_text(f, im, where.symbol, ranked);
 }
 
-/* A place includes nested procedures, so the range decides. */
-static bool is_wanted(const struct records_finder *f, uint64_t offset)
+/* A procedure includes nested ones, so the range decides. */
+static bool is_wanted(const struct records_finder *f, struct image *im, uint64_t offset)
 {
 	const struct found_place *p = f->place;
 
-	return !p ||
-	       (p->image.id == f->image.id && p->start <= offset && offset < p->end);
+	if (!p)
+		return true;
+	if (p->image.id != f->image.id || offset < p->start || offset >= p->end)
+		return false;
+	return p->kind != PLACE_UNNAMED || !im || !image_symbol_at(im, offset);
 }
 
 static int add_event(struct records_finder *f, struct image *im, size_t event)
@@ -107,7 +110,7 @@ static int add_event(struct records_finder *f, struct image *im, size_t event)
 	int err = row ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (is_wanted(f, row[i].offset))
+		if (is_wanted(f, im, row[i].offset))
 			err = add_insn(f, im, event, &row[i]);
 	}
 	free(row);
@@ -179,11 +182,9 @@ static int require_some(const struct records_finder *f)
 {
 	if (f->r->insns.ranked.len)
 		return 0;
-	log_err("%s: no records of hardware %s: collect some with an event that "
-		"samples "
-		"instructions, ibs_op or arm_spe, or import a perf.data file",
-		db_path(f->scope->sel.db),
-		f->place ? f->place->name : "in the selection");
+	log_err("%s: no records of hardware in %s: collect some with an event that "
+		"samples instructions, ibs_op or arm_spe, or import a perf.data file",
+		db_path(f->scope->sel.db), f->place ? f->place->name : "the selection");
 	return -CPI_EEMPTY;
 }
 

@@ -164,7 +164,7 @@ double scope_amount(const struct scope *s, size_t stream, uint64_t n)
 			       (struct evidence_use){ .random_only = true });
 }
 
-/* They belong to no selection of images or commands. */
+/* Samples without an image are in no selection of images or contexts. */
 double scope_unknown(const struct scope *s)
 {
 	double amount = 0;

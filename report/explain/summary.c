@@ -113,13 +113,16 @@ void summary_add(struct summary *s, const struct explanation *ex)
 	s->nr_bytes += ex->symbol->end - ex->symbol->start;
 }
 
-/* All blocks may err to the same side: ends are added as they are. */
+/* The errors of all blocks may have the same sign, so the ends are simply added. */
 struct freq_interval summary_instructions(const struct summary *s)
 {
 	return (struct freq_interval){ s->range.low, s->instructions, s->range.high };
 }
 
-/* Nothing is faster than the best case, which is that of the likely mix of blocks. */
+/*
+ * The low end is not below the best case, computed with the likely executions of the
+ * blocks.
+ */
 struct freq_interval summary_cycles(const struct summary *s)
 {
 	const struct freq_interval n = summary_instructions(s);

@@ -99,7 +99,10 @@ static int find_sites(struct values_report *r, struct explainer *x,
 	return err;
 }
 
-/* Executions in one window depend on each other, so windows decide about intervals. */
+/*
+ * Executions in one window depend on each other. So the number of windows, not that of
+ * executions, determines the width of the interval.
+ */
 static struct interval share_of(const struct values_access *a, uint64_t k, uint64_t n)
 {
 	const double windows = n ? (double)a->windows : 0;

@@ -26,8 +26,8 @@ const char *values_operand_kind(enum operand_kind kind)
 }
 
 /*
- * By instruction: the share of the procedure's time that stalls take of which it is the
- * first culprit. An instruction may also be why others wait.
+ * For each instruction: the share of the procedure's time in stalls that have it as
+ * their first culprit. These may be stalls of other instructions.
  */
 static double *find_stalls(struct explainer *x, const struct explained *e)
 {

@@ -57,7 +57,7 @@ static int check_images(const struct scope *s)
 		select_failed(&s->sel, err);
 	} else if (!c.nr) {
 		log_err("no program%s%s has samples here: 'cpi prof --by=image' lists "
-			"what has; compilers are fed with those of files",
+			"the images that have; only files make compiler profiles",
 			asked ? " like " : "", asked ? asked : "");
 		err = -CPI_EEMPTY;
 	} else if (c.nr > 1) {
@@ -223,9 +223,9 @@ int compiler_profile_gather(struct compiler_profile *f, struct explainer *x)
 static void say_namesake(void *ctx, const struct feedback_function *dropped,
 			 const struct feedback_function *kept)
 {
-	log_warn("%s of %s:%d has the name of a function that runs more, of %s:%d: its "
-		 "counts are left out (-funique-internal-linkage-names tells them "
-		 "apart)",
+	log_warn("%s of %s:%d: its counts are left out, because a function of the same "
+		 "name, of %s:%d, runs more (-funique-internal-linkage-names tells "
+		 "them apart)",
 		 dropped->name, dropped->file ? dropped->file : "?", dropped->start,
 		 kept->file ? kept->file : "?", kept->start);
 }

@@ -20,7 +20,7 @@ struct compiler_profile_build {
 	struct traffic traffic;
 	double samples;   /* samples of time, in samples of the first stream */
 	double explained; /* the part of them in procedures with code */
-	int err;          /* why one of the other procedures was not explained; or 0 */
+	int err;          /* of a procedure that was not explained; or 0 */
 };
 
 /* The expected error of a procedure's frequencies. */

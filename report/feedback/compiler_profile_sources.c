@@ -43,7 +43,7 @@ static int add_function(struct files *s, const struct feedback_function *fn)
 
 	for (const struct feedback_line *l = fn->lines; l && !ran; l = l->next)
 		ran = l->n > 0;
-	if (ran && fn->file && s->nr < MAX_FILES) {
+	if (ran && fn->file) {
 		if (GROW(s->file, s->nr))
 			return -ENOMEM;
 		s->file[s->nr++] = (struct file){ .name = fn->file, .last = fn->start };
@@ -72,7 +72,7 @@ static void unite(struct files *s)
 		else if (s->file[i].last > s->file[nr - 1].last)
 			s->file[nr - 1].last = s->file[i].last;
 	}
-	s->nr = nr;
+	s->nr = nr < MAX_FILES ? nr : MAX_FILES;
 }
 
 /* Reads a regular file; false: it cannot be read. */
@@ -133,8 +133,8 @@ static void say_stale(const struct files *s, const char *program)
 
 	for (size_t i = 0; i < s->nr; i++) {
 		if (s->file[i].stale && nr++ < MAX_NAMED)
-			log_warn("%s: %s is not what it was compiled from: its counts "
-				 "may belong to other lines",
+			log_warn("%s: %s is not what it was compiled from: counts may "
+				 "be at the wrong lines",
 				 program, s->file[i].name);
 	}
 	if (nr > MAX_NAMED)

@@ -17,18 +17,19 @@ static void warn_debug(const struct compiler_profile *f, const char *name)
 	const struct feedback_tally *t = feedback_tally(f->tree);
 
 	if (t->no_function > MANY_LOST * t->all)
-		log_warn(
-			"%s: %.0f %% of what ran has no debug information: compile "
-			"with -g or -gline-tables-only, and -fdebug-info-for-profiling "
-			"where that is clang; --debug-dir says where debug files are",
-			name, 100 * t->no_function / t->all);
+		log_warn("%s: %.0f %% of what ran has no debug information: compile "
+			 "with -g or -gline-tables-only (clang: also with "
+			 "-fdebug-info-for-profiling), or say with --debug-dir where "
+			 "the debug files are",
+			 name, 100 * t->no_function / t->all);
 	if (t->no_start > MANY_LOST * t->all)
 		log_warn("%s: %.0f %% of what ran is of functions whose first line is "
 			 "not known: compile with -fdebug-info-for-profiling",
 			 name, 100 * t->no_start / t->all);
 	if (!f->plain && t->nr_mixed && !t->nr_discriminators)
-		log_warn("%s: no line has a discriminator, so what is on one line is "
-			 "not told apart: compile with -fdebug-info-for-profiling",
+		log_warn("%s: no line has a discriminator, so the blocks of one line "
+			 "cannot be told apart: compile with "
+			 "-fdebug-info-for-profiling",
 			 name);
 }
 
@@ -48,10 +49,9 @@ void compiler_profile_warn(const struct compiler_profile *f)
 	const char *name = f->build->image.desc.name;
 
 	if (unknown > MANY_LOST)
-		log_warn("%s: how often functions with %.0f %% of what ran were "
-			 "executed is not known to within %.0f times: the counts "
-			 "within each of them compare, but not those of different ones "
-			 "(cpi export --check names them)",
+		log_warn("%s: the scale of functions with %.0f %% of what ran is not "
+			 "known to within a factor of %.0f: compare counts only within "
+			 "each of them (cpi export --check names them)",
 			 name, 100 * unknown, SCALE_KNOWN);
 	if (!f->by_address) {
 		warn_debug(f, name);

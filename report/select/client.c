@@ -46,6 +46,12 @@ bool client_is_absent(int err)
 	return err == -ENOENT || err == -ECONNREFUSED;
 }
 
+/* The error of a call whose time is limited. */
+static int limited_error(void)
+{
+	return errno == EAGAIN ? -ETIMEDOUT : -errno;
+}
+
 static int connect_to(const char *path, uint64_t patience_ns)
 {
 	const struct timeval timeout = {
@@ -64,7 +70,7 @@ static int connect_to(const char *path, uint64_t patience_ns)
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0 ||
 	    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		err = -errno;
+		err = limited_error();
 		close(fd);
 		return err;
 	}
@@ -85,6 +91,8 @@ int client_take_reply(const char *data, size_t size, struct buf *text)
 	if (head.size != size - sizeof(head) || head.status > 0)
 		return -CPI_ECORRUPT;
 	buf_put(text, data + sizeof(head), head.size);
+	if (head.status && text->len && text->data[text->len - 1] == '\n')
+		text->len--; /* the text of an error becomes a part of a message */
 	return text->err ? text->err : head.status;
 }
 
@@ -96,7 +104,7 @@ static int exchange(int fd, const void *request, size_t size, struct buf *reply)
 	int err;
 
 	if (send(fd, request, size, MSG_NOSIGNAL) < 0)
-		return -errno;
+		return limited_error();
 	data = malloc(max);
 	if (!data)
 		return -ENOMEM;
@@ -104,7 +112,7 @@ static int exchange(int fd, const void *request, size_t size, struct buf *reply)
 		got = recv(fd, data, max, 0);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
-		err = errno == EAGAIN ? -ETIMEDOUT : -errno;
+		err = limited_error();
 	else
 		err = client_take_reply(data, got, reply);
 	free(data);

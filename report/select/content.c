@@ -67,6 +67,8 @@ static int add_selection(struct sha256_ctx *sha, const struct select_request *re
 	add_epochs(&text, &sel.epochs);
 	add_events(&text, &sel);
 	err = query_content(sel.db, &sel.epochs, &text, add_file, sha);
+	if (!err)
+		err = text.err;
 	if (err)
 		select_failed(&sel, err);
 	else

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * content.h - a hash of all data that a report of some epochs depends on
+ * content.h - a hash of the data that a report of some epochs depends on
  *
- * If two requests have the same options and the same hash, their reports are equal. A
+ * If two requests have the same options and the same hash, their reports are equal,
+ * unless debug files or source files have changed: the hash does not cover these. A
  * report of closed epochs keeps its hash when other epochs are added to the database.
  */
 #ifndef CPI_REPORT_CONTENT_H

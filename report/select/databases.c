@@ -25,6 +25,16 @@ struct databases {
 	struct join_part part[TEXT_LIST_MAX];
 };
 
+/* Whether spec begins with a time of day, such as 09:30, that names no database. */
+static bool is_time(const char *spec, unsigned int nr_dbs)
+{
+	static const char digits[] = "0123456789";
+
+	return strspn(spec, digits) == 2 && spec[2] == ':' &&
+	       strspn(spec + 3, digits) == 2 &&
+	       (*spec == '0' || strtoul(spec, NULL, 10) > nr_dbs);
+}
+
 /* Splits "2:REST" into number and rest. Without a number *nr is 0. */
 static int parse_nr(const char *spec, unsigned int nr_dbs, unsigned long *nr,
 		    const char **rest)
@@ -33,7 +43,7 @@ static int parse_nr(const char *spec, unsigned int nr_dbs, unsigned long *nr,
 
 	*nr = 0;
 	*rest = spec;
-	if (!isdigit((unsigned char)*spec))
+	if (!isdigit((unsigned char)*spec) || is_time(spec, nr_dbs))
 		return 0;
 	*nr = strtoul(spec, &end, 10);
 	if (*end != ':') {
@@ -178,13 +188,13 @@ static int find_all(const struct select_request *req, const char *spec,
 	char *list;
 	int err = 0;
 
-	for (int i = 0; i < nr && !err; i++) {
+	for (int i = 0; i < nr; i++) {
 		err = find_in(req, spec, i, t);
+		if (err) {
+			select_failed_epochs(req, t->db[i], spec, err);
+			return err;
+		}
 		found += t->epochs[i].nr;
-	}
-	if (err) {
-		select_failed_epochs(req, t->db[0], spec, err);
-		return err;
 	}
 	for (int i = 0; i < nr && !found; i++)
 		select_failed_epochs(req, t->db[i], spec, -ENOENT);

@@ -24,8 +24,8 @@ void epochspec_mention_whole(struct db *db, const char *spec,
 			     const struct query_epochs *epochs);
 
 /*
- * If spec is "recent" or NULL: logs that the hour of shown also has epochs from before
- * the collector was started, and how to see them.
+ * "recent" (or NULL) selects only epochs since the collector was started. If the hour
+ * before the end of shown also has older epochs, logs how to see them.
  */
 void epochspec_mention_before(struct db *db, const char *spec,
 			      const struct query_epochs *shown);

@@ -6,10 +6,10 @@
  * agree for a row, the row's time comes from both. A row departs if chance does not
  * explain the difference between them; then only the random samples count.
  *
- * User mode and the kernel are compared apart, each with a scale of its own. So how
- * the time is divided between them comes from the random samples alone, and ticks of
- * user mode alone, as older epochs have them, do not disturb the kernel's rows. A row
- * that has time in both departs if one of the two does.
+ * User mode and the kernel are compared separately, each with a scale of its own. So
+ * random samples alone decide how the time is divided between the two. Older epochs
+ * have ticks of user mode only; these do not change the kernel's rows. A row that has
+ * time in both departs if one of the two does.
  *
  * A report first finds its rows. Then evidence_fit() compares their times, and after
  * that evidence_factor() says how much each sample counts.

@@ -32,7 +32,8 @@ uint64_t report_loss(const struct selection *sel, size_t i, enum loss_class clas
 	const struct query_losses *l = &sel->losses;
 	uint64_t n = 0;
 
-	if (l->loss[i].class != class)
+	if (l->loss[i].class != class ||
+	    !query_stream_by_id(&sel->streams, l->loss[i].stream))
 		return 0;
 	for (size_t k = 0; k < l->nr; k++) {
 		if (l->loss[k].class != class ||

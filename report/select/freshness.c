@@ -82,11 +82,11 @@ static void put_reason(struct buf *why, const char *socket, int err)
 	if (client_is_absent(err))
 		buf_printf(why, "no cpid listens at %s", at);
 	else if (err == -EPERM)
-		buf_puts(why, "only root and cpid's user may have it stored");
+		buf_puts(why, "only root and cpid's user may ask cpid to store");
 	else if (err == -ETIMEDOUT)
 		buf_printf(why, "the cpid at %s does not answer", at);
 	else if (err == -ENODATA)
-		buf_printf(why, "the cpid at %s does not say what it fills", at);
+		buf_printf(why, "the cpid at %s does not name its database", at);
 	else
 		buf_printf(why, "cpid at %s: %s", at, err_str(err));
 }

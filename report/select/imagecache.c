@@ -398,7 +398,7 @@ const char *image_cache_why(const struct image_desc *desc, int err)
 		return "it has no build id in the profile, and the file may have "
 		       "changed since";
 	if (is_unverified(desc) && err == -ENOENT)
-		return "it was gone before it could be looked at";
+		return "the file was deleted before cpid could read it";
 	if (err == -ENODEV)
 		return "not a regular file";
 	if (err == -ELOOP)
@@ -469,7 +469,8 @@ const char *image_missing_code(const struct image_desc *desc)
 	case IMAGE_TRACE:
 		return "a trace has no code, only its text";
 	case IMAGE_JIT:
-		return "its process told no code, only names: a jitdump has both";
+		return "its process announced only names, without code: a jitdump "
+		       "has both";
 	}
 	return "its code was not captured";
 }

@@ -73,11 +73,15 @@ int select_db_path(const struct select_request *req, char **path)
 	if (!req->dbs.nr && !db_env_path() && client_is_named(req->socket))
 		err = freshness_database(req->socket, PATIENCE_NS, &found);
 	if (err == -EACCES) {
-		log_err("%s: %s: only its owner and group may ask the cpid that it "
-			"names: be one of them, or name the database with --db",
+		log_err("%s: %s: only the socket's owner and group may ask its cpid: "
+			"run cpi as one of them, or name the database with --db",
 			client_socket(req->socket), err_str(err));
 		return err;
 	}
+	if (err == -ETIMEDOUT)
+		log_info_once("%s: cpid does not answer: reading the default database "
+			      "(--db chooses)",
+			      client_socket(req->socket));
 	if (!found)
 		found = strdup(req->dbs.nr    ? req->dbs.item[0]
 			       : req->daemons ? db_default_path()
@@ -118,7 +122,8 @@ int select_make_db(const struct select_request *req, struct db **out)
 	err = select_db_path(req, &path);
 	if (err)
 		return err;
-	is_new = stat(path, &st) ? errno == ENOENT : !st.st_size;
+	is_new =
+		!storeurl_is(path) && (stat(path, &st) ? errno == ENOENT : !st.st_size);
 	err = is_new ? db_open(path, DB_COLLECT, out)
 		     : select_open_path(path, DB_WRITE, out);
 	free(path);

@@ -2,9 +2,9 @@
 /*
  * select_command.h - selections by a command without profiles by command
  *
- * The totals by command are kept of each epoch, even if profiles by command are not. If
- * all samples are of commands that the selection takes, as after `cpi record CMD`, the
- * profiles of everybody are the answer.
+ * Each epoch has totals by command, even without profiles by command. If the selected
+ * commands have all samples, as after `cpi record CMD`, the profiles of all commands
+ * together are the answer.
  */
 #ifndef CPI_REPORT_SELECT_COMMAND_H
 #define CPI_REPORT_SELECT_COMMAND_H
@@ -13,9 +13,11 @@
 #include "report/select/select.h"
 
 /*
- * Removes the restriction to commands from sel's query if it restricts nothing else
- * but images and events, there are no profiles by command, and all samples of the
- * epochs are of commands that it takes. Returns 0 or an error.
+ * Removes the restriction to commands from sel's query if
+ * - the query restricts no other kind of context,
+ * - the epochs have no profiles by command, and
+ * - all samples of the epochs are of commands that the restriction takes.
+ * Returns 0 or an error.
  */
 int select_command(struct selection *sel);
 

@@ -2,8 +2,8 @@
 /*
  * source.c - reads each source file once, and splits it into lines
  *
- * The paths come from debug information, so they may name any file. A missing file is
- * usual and not worth a message; a file that is there and cannot be read is.
+ * The paths come from debug information, so they may name any file. Files are often
+ * missing, so a message is logged only if a file exists and cannot be read.
  */
 #include "config.h"
 

@@ -33,7 +33,7 @@ struct found {
 	double latent_samples; /* samples of profiles that have latencies */
 	double cycles;         /* Σ cycles of runs, in images with samples */
 	double samples, ns;    /* samples of those images, and their time */
-	bool placed; /* measures time; hardware records the location in a stream */
+	bool placed; /* measures time, and a stream has locations from hardware */
 };
 
 struct source_finder {

@@ -10,9 +10,9 @@
  * location hardware records. That event then leads the report.
  *
  * A retire latency is multiplied by the number of instructions that one sample
- * represents. Cycles of branch stacks are scaled to the time of the event's samples in
- * the images that have such cycles, if the event measures time; else they are not
- * scaled.
+ * represents. If the event measures time, the cycles of its branch stacks are scaled:
+ * in the images that have such cycles, their sum becomes the time of the event's
+ * samples. Otherwise they are used as they are.
  */
 #ifndef CPI_REPORT_TIMESOURCE_H
 #define CPI_REPORT_TIMESOURCE_H
@@ -35,7 +35,7 @@ struct time_source {
 	enum time_kind kind;
 	const char
 		*name; /* source of --attribution=precise, "branch_stacks"; or NULL */
-	const char *text; /* the same as text, with %s for the first event */
+	const char *text; /* describes the source; has %s for the first event */
 	double weight; /* TIME_OF_LATENCIES: cycles per sample; TIME_OF_RUNS, the cycles
 			  of branch stacks: ns per cycle */
 	const struct selection *sel;
