@@ -43,7 +43,11 @@ int curlcall_load(struct curlcall *out)
 		}
 		memcpy(wanted[i].function, &found, sizeof(found));
 	}
-	return out->global_init(CURL_GLOBAL_DEFAULT) ? -ENOENT : 0;
+	if (out->global_init(CURL_GLOBAL_DEFAULT)) {
+		log_err("libcurl cannot be initialised: install it again");
+		return -ENOENT;
+	}
+	return 0;
 }
 
 void curlcall_count(const struct curlcall *call, CURL *curl, uint64_t *sent,

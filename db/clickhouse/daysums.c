@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/err.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "base/times.h"
@@ -26,7 +27,7 @@
 #include "db/clickhouse/storecluster.h"
 
 #define MAX_ANSWER (16u << 20)
-#define WAIT_S     3600 /* behind the end of a period: most have shipped it by then */
+#define WAIT_S     3600 /* after a period; most machines have sent its epochs then */
 #define OLD_S      3600 /* no report that found a lot still reads it */
 #define TOO_OLD_S  86400
 #define MAX_TRIES  6
@@ -318,14 +319,14 @@ static int make_lot(struct ch_store *s, const struct period *p, uint64_t number,
 		err = insert_day(s, number, lot, &whole);
 	if (!err)
 		err = look(s, p, number, &looks);
-	if (!err && (looks.nr != 2 || valid.nr != 1))
-		err = -EPROTO;
-	if (!err && whole &&
+	/* valid is empty if all of the period's shipments became void meanwhile. */
+	if (!err && whole && looks.nr == 2 && valid.nr == 1 &&
 	    !memcmp(&looks.tally[0], &looks.tally[1], sizeof(looks.tally[0]))) {
 		err = commit(s, p, &valid.tally[0], lot);
 		*nr += !err;
 	} else if (!err) {
-		log_info("fleet: more came of a %s while it was added up: next time",
+		log_info("fleet: epochs of one %s changed while it was added up: the "
+			 "next 'cpi fleet roll' adds it up",
 			 p->table);
 	}
 	free(looks.tally);
@@ -349,8 +350,8 @@ static int make_some_lot(struct ch_store *s, const struct period *p, uint64_t nu
 	}
 	if (err != -EAGAIN)
 		return err;
-	log_err("fleet: a %s cannot be added up: servers of the cluster take no sums: "
-		"see their logs",
+	log_err("fleet: one %s cannot be added up: servers of the cluster take no "
+		"sums: see their logs",
 		p->table);
 	return -EIO;
 }
@@ -360,8 +361,11 @@ static int make_lots(struct ch_store *s, const struct period *p, size_t *nr)
 	struct tallies due = { 0 };
 	int err = find_due(s, p, &due);
 
-	for (size_t i = 0; !err && i < due.nr; i++)
+	for (size_t i = 0; !err && i < due.nr; i++) {
 		err = make_some_lot(s, p, due.tally[i].number, nr);
+		if (err == -CPI_ELIMIT) /* it was logged; the others go on */
+			err = 0;
+	}
 	free(due.tally);
 	return err;
 }
@@ -396,7 +400,8 @@ static int find_removed(struct ch_store *s, struct buf *lots)
 	put_replaced(&hour, &sql);
 	buf_printf(&sql,
 		   " UNION ALL SELECT lot FROM hour WHERE intDiv(hour, 24) IN (SELECT"
-		   " toUInt32(toUInt16(day)) FROM day WHERE made < now() - %d)"
+		   " d FROM (SELECT toUInt32(toUInt16(day)) AS d, max(made) AS newest"
+		   " FROM day GROUP BY d) AS c WHERE newest < now() - %d)"
 		   " UNION ALL SELECT lot FROM lot WHERE made < now() - %d AND lot NOT"
 		   " IN (SELECT lot FROM day) AND lot NOT IN (SELECT lot FROM hour)"
 		   " FORMAT RowBinary",

@@ -50,7 +50,7 @@ static int mark_selected(struct load *l, const struct query_epochs *chosen)
 	return 0;
 }
 
-/* The seconds of the selected epochs: what partitions are chosen by. */
+/* Limits column at to the selected epochs, so that only their partitions are read. */
 static void put_seconds(struct load *l)
 {
 	uint64_t from = UINT64_MAX, to = 0;
@@ -152,8 +152,9 @@ static int note_missing(sqlite3_stmt *st, void *ctx)
 {
 	const struct load *l = ctx;
 
-	log_err("%s: a row of table %s refers to nothing in table %s", db_path(l->db),
-		sql_text(st, 0), sql_text(st, 2));
+	log_err("%s: a row of table %s refers to a row of table %s that is missing: a "
+		"machine sent incomplete data: choose other hosts or times",
+		db_path(l->db), sql_text(st, 0), sql_text(st, 2));
 	return -CPI_ECORRUPT;
 }
 
@@ -184,7 +185,7 @@ static int load_added(struct load *l)
 	return err ? err : load_names(l);
 }
 
-/* What a list of epochs shows: the first table has the samples of each. */
+/* Loads table tally, the first one: a list of epochs shows their numbers of samples. */
 static int load_tallies(struct load *l)
 {
 	if (!l->nr)
@@ -209,7 +210,7 @@ static int in_transaction(struct load *l, int (*fn)(struct load *l))
 	return err ? err : sql_finish(l->h, fn(l));
 }
 
-/* What reports of shipments that are sums lack. */
+/* Logs what the report lacks because some of its shipments are sums. */
 static void tell_sums(const struct load *l)
 {
 	size_t nr = 0, chosen = 0;

@@ -15,8 +15,9 @@
 #include "db/query/query.h"
 
 /*
- * Bounds of what is loaded. Beyond the first, only the newest epochs are looked at, and
- * a line of the log says so; beyond the others the choice is refused.
+ * Limits of what is loaded. If a store has more epochs than the first, spec selects
+ * among the newest ones (logged). A selection that exceeds one of the others is refused
+ * (logged).
  */
 #define LOAD_MAX_EPOCHS   100000u        /* epochs among which spec can select */
 #define LOAD_MAX_SELECTED 4096u          /* selected epochs whose counts are loaded */

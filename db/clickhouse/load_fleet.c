@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * load_fleet.c - more epochs than anybody lists: chosen and added up by the store
+ * load_fleet.c - lets the store select and add up more epochs than can be loaded
  *
- * What spec says becomes a condition of the store, as db/query/epochs.c would decide
- * for each epoch. Then each run becomes one epoch, from the begin of its first
- * chosen epoch to the end of its last. If these epochs have gaps, it becomes two:
- * the last epoch, and one as long as all others together. The query chooses among
- * these again, and takes all.
+ * spec becomes a condition in the store's SQL, which selects the epochs that
+ * db/query/epochs.c would select. Then each run becomes one epoch, from the begin of
+ * its first selected epoch to the end of its last. If there is time between these
+ * epochs, the run becomes two: the last epoch, and one as long as all others together.
+ * Later the caller applies spec to the result, which selects all of it.
  */
 #include "config.h"
 

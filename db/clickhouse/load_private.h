@@ -57,8 +57,8 @@ int load_epochs_by(struct load *l, struct buf *sql);
 #define LOAD_EPOCH_TYPES "8888s884881sssss844"
 
 /*
- * Appends a condition on rows of table epoch for the times in l->spec, with a day more
- * at each end.
+ * Appends a condition on column at for the times in l->spec. It begins a day before
+ * them, because an epoch that began then may reach into them.
  */
 void load_put_times(const struct load *l, struct buf *sql);
 

@@ -280,6 +280,12 @@ int load_profiles(struct load *l)
 					 take_count, &p);
 	if (!err)
 		err = end_profile(&p);
+	if (err == -EOVERFLOW) {
+		log_err("%s: the samples of a profile exceed 63 bits: a machine sent "
+			"false counts",
+			db_path(l->db));
+		err = -CPI_ECORRUPT;
+	}
 	profile_free(p.profile);
 	buf_fini(&sql);
 	return err;

@@ -43,7 +43,7 @@ static int note_place(void *ctx, const struct rowbinary_cell *cells)
 	const uint64_t image = cells[0].n;
 
 	if (p->nr == MAX_PLACES)
-		return -CPI_ELIMIT;
+		return -EOVERFLOW;
 	if (!p->nr_images || p->image[p->nr_images - 1] != image) {
 		if (GROW(p->image, p->nr_images))
 			return -ENOMEM;
@@ -89,9 +89,12 @@ static int read_places(struct ch_store *s, const char *within, struct places *p)
 		       " FORMAT RowBinary");
 	err = ch_store_query_buf(s, &sql, "88888", MAX_ANSWER, note_place, p);
 	buf_fini(&sql);
-	if (err == -CPI_ELIMIT)
-		log_err("fleet: an hour has more than %u places", MAX_PLACES);
-	return err;
+	if (err != -EOVERFLOW)
+		return err;
+	log_err("fleet: an hour has more than %u places, and is not added up: reports "
+		"read its rows",
+		MAX_PLACES);
+	return -CPI_ELIMIT;
 }
 
 /*

@@ -13,8 +13,8 @@
  * condition on the column at, " at >= …". Code that no symbol covers keeps its offsets,
  * so symbols that are captured later still apply to it. Exception: if a symbol is
  * captured later and lies inside a known one, as an alias may, its samples stay with
- * the known one. Returns 0, -CPI_ELIMIT for more than about ten million places, or an
- * error of store.h, logged.
+ * the known one. Returns 0, -CPI_ELIMIT for more than 2^25 places, or an error of
+ * store.h; both are logged.
  */
 int placesums_make(struct ch_store *s, uint64_t hour, uint64_t lot, const char *within);
 

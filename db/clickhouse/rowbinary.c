@@ -2,8 +2,9 @@
 /*
  * rowbinary.c - rows as ClickHouse exchanges them, written and read
  *
- * A row is decoded from the bytes that are there. If they end within it, they are kept,
- * and the row is decoded anew when more have come: rows are short, but for few strings.
+ * A row is decoded when all of its bytes have come. Until then they are kept, and each
+ * further piece decodes the row from its beginning. That costs little, because nearly
+ * all rows are short.
  */
 #include "config.h"
 
@@ -47,7 +48,10 @@ void rowbinary_put_string(struct buf *out, const void *text, size_t len)
 		buf_put(out, text, len);
 }
 
-/* How many bytes a length takes: 0 if they are not all there. */
+/*
+ * Decodes a string's length, which takes *used bytes. Returns 0, -EAGAIN if not all of
+ * them are there, or -CPI_ELIMIT.
+ */
 static int get_length(const uint8_t *p, size_t left, uint64_t *len, size_t *used)
 {
 	uint64_t n = 0;

@@ -35,14 +35,14 @@
 #define STALLED_S      120L /* without a byte */
 #define VERSION_S      60L  /* for the first answer, which has a few bytes */
 #define LONGEST_S      3600L
-#define LONG_SQL       ((size_t)128 << 10) /* half of what a server reads by itself */
+#define LONG_SQL       ((size_t)128 << 10) /* half of the default max_query_size */
 #define DEFAULT_USER   "default"           /* of ClickHouse */
 #define MAX_MESSAGE    400                 /* of an error, as shown */
 #define MAX_ERROR      (64 << 10)          /* of an error, as read */
 #define ZSTD_SINCE     21000
 #define ASYNC_SINCE    23000
 #define PACK_LEVEL     1
-#define PARALLEL_SINCE 20010 /* know a quorum of inserts at the same time */
+#define PARALLEL_SINCE 20010 /* knows insert_quorum_parallel */
 #define QUORUM_MS      "30000"
 #define MAX_REPEATS    30
 #define MAX_DOUBLED    5
@@ -99,7 +99,7 @@ struct store_answer {
 	bool begun;    /* some rows of the answer were taken */
 	bool once;     /* the statement must not be repeated */
 	bool repeated; /* the statement */
-	int host;      /* if it was repeated: that had it first */
+	int host;      /* if it was repeated: to which it was sent first */
 	int nr_silent; /* how often no answer came in time */
 };
 
@@ -369,7 +369,7 @@ static int send_once(struct store_answer *a, const char *query, const char *data
 	long status = 0;
 	CURLcode code;
 
-	/* Only then, for a user may be forbidden to change settings. */
+	/* Not for short statements: the user may not be allowed to change settings. */
 	if (!*query && size > LONG_SQL)
 		snprintf(longest, sizeof(longest), "&max_query_size=%zu", size + 1);
 	put_settings(s, *query ? query : body, settings, sizeof(settings));
@@ -552,8 +552,9 @@ int ch_store_insert_selected(struct ch_store *s, struct buf *sql)
 }
 
 /*
- * A block as HTTP clients of every version may send it: no checksum that anybody looks
- * at, the method, the size with this head and that of the block.
+ * Appends a compressed block in the form that all versions accept: a checksum, which
+ * BLOCKS tells the server not to check; the method; the compressed size, which includes
+ * the method and the two sizes; the uncompressed size; and the data.
  */
 static int pack_block(struct packing *p)
 {
@@ -579,7 +580,7 @@ static int pack_block(struct packing *p)
 	return 0;
 }
 
-/* Appends to one frame, whose parts the store need not have whole. */
+/* Appends a block to the request's only zstd frame, which need not end with it. */
 static int pack_part(struct packing *p, ZSTD_EndDirective end)
 {
 	ZSTD_inBuffer in = { p->block.data, p->block.len, 0 };
@@ -735,7 +736,7 @@ static int note_version(void *ctx, const struct rowbinary_cell *cells)
 
 	memcpy(text, cells->text, cells->len < sizeof(text) ? cells->len : 31);
 	if (sscanf(text, "%5u.%3u", &major, &minor) != 2)
-		return -CPI_ECORRUPT;
+		return -EPROTO;
 	s->version = major * 1000 + minor;
 	return 0;
 }
@@ -747,7 +748,10 @@ static int connect_store(struct ch_store *s)
 
 	if (!err && !s->version)
 		err = -EPROTO;
-	if (err)
+	if (err == -EACCES)
+		log_err("%s: the server refuses the user or the password: %s", s->name,
+			err_str(err));
+	else if (err && err != -EINTR)
 		log_err("%s: no ClickHouse answers there: %s", s->name, err_str(err));
 	s->call.setopt(s->curl, CURLOPT_TIMEOUT, LONGEST_S);
 	return err;

@@ -37,7 +37,7 @@ void ch_store_close(struct ch_store *s); /* accepts NULL */
 const char *ch_store_database(const struct ch_store *s);
 unsigned int ch_store_version(const struct ch_store *s); /* 18016, 26007, … */
 uint64_t ch_store_sent(const struct ch_store *s); /* bytes, since it was opened */
-/* The same with answers, and with the headers of both; without those of TCP and TLS. */
+/* Bytes sent and received, with HTTP's headers but without those of TCP and TLS. */
 uint64_t ch_store_carried(const struct ch_store *s);
 
 /*

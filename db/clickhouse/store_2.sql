@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- store_2.sql - version 2: what tells hosts apart
 --
--- Of each shipment, as cpi-ship was told and as the machine's marks say: cpi-ship(8).
+-- A row for each shipment, from the options of cpi-ship and the machine's marks: cpi-ship(8).
 -- Shipments of an older cpi-ship have no row: all three are then the empty string.
 
 CREATE TABLE IF NOT EXISTS origin (

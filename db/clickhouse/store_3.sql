@@ -5,8 +5,8 @@
 -- there the server's own setting <compression> decides. Rows that are there are
 -- compressed anew when the server merges them.
 --
--- Rows of a profile lie by offset, and those of one offset by second and host: so times
--- are runs of equal numbers, hosts small steps, and counts are small.
+-- Rows of a profile are sorted by offset, then by second and host. So the column at has
+-- runs of equal values, the column host grows in small steps, and counts are small.
 
 ALTER TABLE profile
 	MODIFY COLUMN host UInt32 CODEC(Delta, ZSTD(1)),

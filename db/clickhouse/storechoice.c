@@ -66,7 +66,7 @@ static int put_listed(struct ch_store *s, const char *table, const char *column,
 		   table);
 	buf_printf(sql, " AND %s IN (", column);
 	err = ch_store_query_buf(s, &question, "s", MAX_ANSWER, note_name, &m);
-	if (!err && !m.nr) /* what no name is, for a list must not be empty */
+	if (!err && !m.nr) /* the list must not be empty; no name is this */
 		buf_puts(sql, "'\\0'");
 	buf_putc(sql, ')');
 	buf_fini(&question);

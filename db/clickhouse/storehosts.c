@@ -170,6 +170,13 @@ static int ask_rejected(struct ch_store *s, const struct store_choice *choice,
 	return err;
 }
 
+static int compare_names(const void *x, const void *y)
+{
+	const struct storehost *a = x, *b = y;
+
+	return strcmp(a->name, b->name);
+}
+
 int storehosts_read(const char *url, const struct store_choice *choice,
 		    struct storehosts *out)
 {
@@ -186,6 +193,8 @@ int storehosts_read(const char *url, const struct store_choice *choice,
 		err = ask_dropped(s, &list);
 	if (!err)
 		err = ask_rejected(s, choice, &list);
+	if (!err && list.nr)
+		qsort(list.host, list.nr, sizeof(*list.host), compare_names);
 	ch_store_close(s);
 	if (err)
 		storehosts_fini(&list);

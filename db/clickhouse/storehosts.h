@@ -31,9 +31,9 @@ struct storehosts {
 
 /*
  * Reads the machines that sent an epoch of the choice; the numbers of a machine are
- * those of these epochs. Of a machine whose epochs were all rejected, only its name and
- * what was rejected is known. The store adds them up. Returns 0, or an error of
- * store.h, logged; then there is nothing to free.
+ * those of these epochs. Of a machine whose epochs were all rejected, only its name,
+ * times, CPUs and what was rejected are known. The store adds them up. Returns 0, or an
+ * error of store.h, logged; then there is nothing to free.
  */
 int storehosts_read(const char *url, const struct store_choice *choice,
 		    struct storehosts *out);

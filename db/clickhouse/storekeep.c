@@ -19,6 +19,10 @@
 #define MAX_ANSWER (4u << 20)
 #define DAY_S      86400
 #define DATE_SIZE  11 /* "2026-01-31" */
+#define SIZE_SINCE 24001
+
+/* Otherwise a server does not remove a day of a table that takes more than 50 GB. */
+#define ANY_SIZE " SETTINGS max_partition_size_to_drop = 0"
 
 /* Tables with a partition for each day, in the order in which they lose it. */
 static const char *const tables[] = {
@@ -81,8 +85,9 @@ static int drop_old(struct ch_store *s, const char *table, const char *before,
 	char sql[128];
 
 	for (size_t i = 0; !err && i < list.nr; i++) {
-		snprintf(sql, sizeof(sql), "ALTER TABLE %s DROP PARTITION '%s'", table,
-			 list.date[i]);
+		snprintf(sql, sizeof(sql), "ALTER TABLE %s DROP PARTITION '%s'%s",
+			 table, list.date[i],
+			 ch_store_version(s) >= SIZE_SINCE ? ANY_SIZE : "");
 		err = storecluster_exec(s, sql);
 	}
 	*nr += err ? 0 : list.nr;

@@ -3,10 +3,10 @@
  * storesums.c - asks for sums over the epochs of a choice
  *
  * Four questions: which epochs there are, which streams they have, which sums of days
- * and hours fit, and the sums. The
- * engine joins counts with epochs only if a sum depends on the epoch: by what tells
- * hosts apart, or by the clock of cycles. ANY INNER JOIN would not do: newer engines
- * take one row of the left side for each key.
+ * and hours fit, and the sums. The engine joins counts with epochs only if a sum
+ * depends on the epoch: by what tells hosts apart, or by the clock of cycles. It uses
+ * ANY LEFT JOIN: with ANY INNER JOIN newer engines take only one row of the left side
+ * for each key.
  */
 #include "config.h"
 
@@ -65,8 +65,8 @@ struct asking {
 /* ---- epochs ---- */
 
 /*
- * Of a machine whose clock is ahead, epochs lie in the future: they are not the
- * newest.
+ * Gets the end of the newest epoch. Ignores epochs in the future, which come from a
+ * machine whose clock is ahead.
  */
 static int newest(struct asking *a, uint64_t *to_ns)
 {
@@ -286,9 +286,12 @@ static int choose_event(struct asking *a)
 	a->nr = nr;
 	if (nr || a->ask->may_lack)
 		return 0;
-	log_err("%s%s: not among the chosen epochs' events%s",
-		a->ask->event ? "--event=" : "event", a->ask->event ? event : "s",
-		a->ask->any_event ? "" : " that measure time");
+	if (a->ask->event)
+		log_err("--event=%s: not among the chosen epochs' events%s", event,
+			a->ask->any_event ? "" : " that measure time");
+	else
+		log_err("an event that measures time is not among the chosen epochs' "
+			"events: choose other epochs, or an event with --event");
 	return -EINVAL;
 }
 
@@ -490,7 +493,7 @@ static int choose_rows(struct asking *a)
 
 /* ---- sums ---- */
 
-/* What is joined to counts by their address. */
+/* Joins each count with the host, clock and origin of its shipment. */
 static void put_join(struct asking *a, struct buf *sql)
 {
 	buf_printf(sql,
@@ -511,7 +514,10 @@ static void put_wanted(const struct asking *a, struct buf *sql)
 		   IMAGE_IDLE);
 }
 
-/* Rows with addresses: what no lot has, or thinned ones of everything. */
+/*
+ * Selects rows with addresses: those that no lot contains, or, if there is a level, the
+ * thinned rows of all chosen epochs.
+ */
 static void put_rows(struct asking *a, struct buf *sql)
 {
 	const struct storesums_ask *k = a->ask;
@@ -541,7 +547,7 @@ static void put_rows(struct asking *a, struct buf *sql)
 		put_join(a, sql);
 }
 
-/* Sums of days or of hours, as such rows. */
+/* Selects the sums of days or hours, with the same columns as put_rows(). */
 static void put_lots(struct asking *a, const char *table,
 		     const struct daysums_lots *lots, struct buf *sql)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * storetables.c - the tables of a store beside those of a machine
+ * storetables.c - for each table of a store, the table of a machine's database
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * storeurl.c - takes the name of a store apart
+ * storeurl.c - parses the URL of a store
  */
 #include "config.h"
 

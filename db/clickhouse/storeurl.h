@@ -4,8 +4,9 @@
  *
  *	clickhouse://HOST[:PORT][,HOST[:PORT]...]/DATABASE[?NAME=VALUE[&NAME=VALUE...]]
  *
- * clickhouses:// is the same with TLS. Several hosts are servers of one store; a server
- * that does not answer is skipped. The names:
+ * clickhouses:// is the same with TLS. Without PORT it is 80, or 443 with TLS;
+ * ClickHouse's defaults are 8123 and 8443. Several hosts are servers of one store; a
+ * server that does not answer is skipped. The names:
  *	user		the user; without one "default"
  *	password-file	a file with the password, without rights for others
  *	ca, cert, key	PEM files: who may have signed the server's certificate, and the

@@ -29,7 +29,7 @@ static const char *const maps[] = {
 	 " image INTEGER, low INTEGER, high INTEGER)"),
 };
 
-/* All that a connection keeps of a source: its maps, and the source itself. */
+/* Drops the maps, and detaches the source. */
 static int forget_source(sqlite3 *h)
 {
 	return sql_exec(h, "DROP TABLE IF EXISTS temp.copy_epoch;"
@@ -94,12 +94,14 @@ static int find_run(sqlite3 *h, int64_t src, int64_t *run)
 	return sql_get(h, run, sql, "i", src);
 }
 
-/* A row can have several: db/retain/rollup_flushes.c. */
+/* One row can stand for several flushes: db/retain/rollup_flushes.c. */
 #define NR_FLUSHES "coalesce(sum(merged + 1), 0)"
 
-/* How many flushes a source epoch has; how many of them the target has, and dst has. */
+/* Numbers of flushes. */
 struct flushes {
-	int64_t nr, found, in_dst;
+	int64_t nr;     /* of the source's epoch */
+	int64_t found;  /* of these, in the target */
+	int64_t in_dst; /* of these, in the target's epoch dst */
 };
 
 static int count_flushes(sqlite3 *h, int64_t src, int64_t run, int64_t dst,

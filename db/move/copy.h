@@ -8,8 +8,8 @@
  *
  *	copy_open()
  *	copy_choose() for each epoch, copy_gather(), copy_gather_captures()
- *	in write transactions: copy_gaps(), copy_marks(), copy_containers(),
- *		copy_images(), copy_capture() until there is no more
+ *	in write transactions: copy_gaps(), copy_marks(), copy_containers(); and
+ *		copy_images() with copy_capture(), until there is no more
  *	in one: copy_epochs()
  *	copy_forget(), and others may be chosen
  *	copy_close()
@@ -27,7 +27,8 @@
 
 /*
  * Attaches the database at an absolute path to h, outside of a transaction. It must be
- * of the newest version. copy_close() may be called after a failure.
+ * of the newest version. After a failure nothing is attached, and copy_close() must not
+ * be called: it would log errors.
  */
 int copy_open(sqlite3 *h, const char *path);
 void copy_close(sqlite3 *h);

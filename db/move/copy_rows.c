@@ -4,9 +4,8 @@
  *
  * A table that a later schema adds is copied without a change here, because its foreign
  * keys say which epochs and images its rows belong to. Temporary tables copy_TABLE map
- * ids of the source
- * to ids of the target. They are LEFT JOINed: an id without a row becomes NULL, which
- * the target refuses, and no row is lost silently.
+ * ids of the source to ids of the target. They are LEFT JOINed: an id without a row
+ * becomes NULL, which the target refuses. So no row is lost silently.
  */
 #include "config.h"
 
@@ -50,13 +49,16 @@ static const struct parent {
 
 #define NR_PARENTS (sizeof(parents) / sizeof(parents[0]))
 
-/* Tables with rows about epochs; "roll" is what retention is at work on here. */
+/* Tables with rows about epochs, but not "roll", which has retention's own state. */
 #define EPOCH_TABLES                                                     \
 	"SELECT t.name FROM main.sqlite_schema t WHERE t.type = 'table'" \
 	" AND t.name != 'roll' AND EXISTS (SELECT 1 FROM"                \
 	" pragma_foreign_key_list(t.name, 'main') f WHERE f.\"table\" = 'epoch')"
 
-/* Tables about images that are about no epoch, and their keys within an image. */
+/*
+ * Tables with rows about images but not about epochs, and the second column of their
+ * primary key, whose first is the image.
+ */
 #define CAPTURE_TABLES                                                           \
 	"SELECT t.name, (SELECT i.name FROM pragma_table_info(t.name, 'main') i" \
 	" WHERE i.pk = 2) FROM main.sqlite_schema t WHERE t.type = 'table'"      \
@@ -201,7 +203,10 @@ static int find_parent(struct script *s, const struct parent *p,
 	return run_script(s);
 }
 
-/* Finds them or makes them. */
+/*
+ * Finds the target's row for each in copy_TABLE, or inserts it. Returns -CPI_ECORRUPT
+ * if the source has no such row.
+ */
 static int map_parent(struct script *s, const struct parent *p)
 {
 	struct columns c;

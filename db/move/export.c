@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export.c - a joined database of one part, written out without gaps
+ * export.c - joins one database, and writes the result to a file by VACUUM
  *
  * The result has no WAL. So it is a single file, and can be read in a directory where
  * the reader cannot write.
@@ -19,18 +19,43 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/newfile.h"
+#include "db/core/place.h"
 #include "db/core/sql.h"
 #include "db/move/join.h"
 
-static int check_place(const char *path, bool force)
-{
-	struct stat st;
+static const char exists[] =
+	"it exists already: name another file, or replace it with --force";
 
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : -errno;
+static int refuse(const char *path, int err, const char *why)
+{
+	log_err("%s: %s", path, why);
+	return err;
+}
+
+/* Whether a file may appear at path; source is the database that is exported. */
+static int check_place(const char *path, const char *source, bool force)
+{
+	struct stat st, other;
+	int err;
+
+	if (lstat(path, &st) < 0) {
+		err = -errno;
+		return err == -ENOENT ? 0 : refuse(path, err, err_str(err));
+	}
 	if (!S_ISREG(st.st_mode))
-		return -ENODEV;
-	return force ? 0 : -EEXIST;
+		return refuse(path, -ENODEV, "not a regular file: name another file");
+	if (!stat(source, &other) && other.st_dev == st.st_dev &&
+	    other.st_ino == st.st_ino)
+		return refuse(path, -EINVAL,
+			      "this is the database itself: name another file");
+	if (!force)
+		return refuse(path, -EEXIST, exists);
+	/* SQLite would apply the old file's WAL to the new file. */
+	if (!place_stat_beside(path, "-wal", &other) && other.st_size)
+		return refuse(path, -EBUSY,
+			      "it is a database with a -wal file, as while cpid or cpi "
+			      "record writes to it: name another file");
+	return 0;
 }
 
 /* Gives a finished file its final name. */
@@ -70,22 +95,15 @@ int export_epochs(struct db *db, const struct query_epochs *e, const char *path,
 {
 	const struct join_part part = { db_path(db), e };
 	struct db *joined = NULL;
-	int err = check_place(path, force);
+	int err = check_place(path, db_path(db), force);
 
-	if (!err) {
+	if (!err)
 		err = join_open(path, &part, 1, &joined);
-		if (err)
-			return err;
-		err = write_out(joined, path, force);
-	}
+	if (err) /* it was logged */
+		return err;
+	err = write_out(joined, path, force);
 	db_close(joined);
-	if (err == -EEXIST)
-		log_err("%s: it exists already: name another file, or replace it with "
-			"--force",
-			path);
-	else if (err == -ENODEV)
-		log_err("%s: not a regular file: name another file", path);
-	else if (err)
-		log_err("%s: %s", path, err_str(err));
+	if (err)
+		log_err("%s: %s", path, err == -EEXIST ? exists : err_str(err));
 	return err;
 }

@@ -38,7 +38,7 @@ struct import {
 	struct import_result result;
 };
 
-/* The source's epochs, and its real path, when it is whole. */
+/* Checks the whole source, and reads its epochs and its real path. */
 static int read_source(const char *path, struct query_epochs *epochs, char **real)
 {
 	struct db *src;
@@ -147,6 +147,7 @@ static int import_captures(struct import *im, const struct query_epochs *epochs)
 		err = slice_begin(&im->slice);
 		if (err)
 			break;
+		/* Retention may have removed images that no epoch uses yet. */
 		err = copy_images(im->h);
 		while (!err && more && !slice_is_full(&im->slice))
 			err = copy_capture(im->h, &more);

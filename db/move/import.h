@@ -24,7 +24,8 @@ struct import_result {
 /*
  * Imports all epochs of the database at path. Every row of it is checked before db
  * (DB_WRITE or DB_COLLECT) changes. -EEXIST if db has a part of an epoch; then nothing
- * is imported. Errors are logged.
+ * is imported. If another process stores such a part during the import, earlier epochs
+ * are imported nevertheless. Errors are logged.
  */
 int import_epochs(struct db *db, const char *path, struct import_result *out);
 

@@ -157,7 +157,7 @@ static int compare_keys(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct sum_key));
 }
 
-/* Takes what was kept, which anybody may have written. */
+/* Takes what was kept; it is untrusted. */
 static int take(struct block *b, const struct buf *kept)
 {
 	size_t at, room = 1; /* a power of two, as GROW() wants it */
@@ -267,7 +267,7 @@ static struct sum_key key_of(const struct kept_row *row)
 	return key;
 }
 
-/* Adds the parts of a sum to p. Their sizes are anybody's. */
+/* Adds the parts of a sum to p. The parts are untrusted. */
 static int add_parts(const uint8_t *part, size_t left, struct profile *p)
 {
 	int err = 0;
@@ -309,6 +309,7 @@ void kept_sums_forget(struct kept_sums *ks)
 	for (size_t i = 0; i < ks->nr; i++) {
 		ks->block[i].was_loaded = true;
 		ks->block[i].is_open = true;
+		ks->block[i].is_new = false;
 	}
 }
 

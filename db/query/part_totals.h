@@ -25,8 +25,8 @@ struct query_parts {
 /*
  * Divides the samples of the epochs over nr_parts parts: part[i] is the index of epoch
  * i's part. streams and losses are those of all the epochs together, as query_streams()
- * and query_losses() read them; what is not in them is left out. Returns 0 or an error;
- * then *out is untouched.
+ * and query_losses() read them; they give the order. Streams that are not in streams
+ * are left out. Returns 0 or an error; then *out is untouched.
  */
 int query_part_totals(struct db *db, const struct query_epochs *e, const uint32_t *part,
 		      size_t nr_parts, const struct query_streams *streams,

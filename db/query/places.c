@@ -19,8 +19,8 @@
 #include "db/core/sql.h"
 #include "db/profile/codec.h"
 
-#define FEW_IMAGES 8  /* up to so many images are searched for in each epoch */
-#define FEW_EPOCHS 16 /* so few epochs have only a small part of all images */
+#define FEW_IMAGES 8  /* at most: search for each of these images in each epoch */
+#define FEW_EPOCHS 16 /* at most: read only the images of these epochs */
 
 /* The index of the row with this id. */
 struct known_id {

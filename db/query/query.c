@@ -295,8 +295,10 @@ static int list_comms(sqlite3 *h, const struct query_selection *sel, const char 
 {
 	struct query_comms list = { 0 };
 	sqlite3_stmt *st = NULL;
-	int err = sql_prepare(h, sql, &st);
+	int err = rows_check_whole(h, epochs);
 
+	if (!err)
+		err = sql_prepare(h, sql, &st);
 	if (!err)
 		err = sql_bind(st, contexts ? "sss" : "ss", epochs, sel->event,
 			       contexts);
@@ -307,6 +309,8 @@ static int list_comms(sqlite3 *h, const struct query_selection *sel, const char 
 			err = read_comm(st, &list);
 	}
 	sqlite3_finalize(st);
+	if (!err)
+		err = rows_check_whole(h, epochs);
 	if (err)
 		query_comms_fini(&list);
 	else
