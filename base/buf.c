@@ -78,8 +78,10 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
-	if (n < 0)
+	if (n < 0) {
+		b->err = -ENOMEM; /* longer than INT_MAX */
 		return;
+	}
 	to = buf_reserve(b, (size_t)n + 1);
 	if (!to)
 		return;

@@ -9,6 +9,7 @@
 
 #include "base/did_you_mean.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define MAX_WORD 32
@@ -20,14 +21,14 @@ static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 	return ab < c ? ab : c;
 }
 
-/* The Levenshtein distance; MAX_WORD if a word is longer than that. */
+/* The Levenshtein distance; UINT_MAX if a word is longer than MAX_WORD. */
 static unsigned int edit_distance(const char *a, const char *b)
 {
 	unsigned int row[MAX_WORD + 1], corner, above;
 	size_t na = strlen(a), nb = strlen(b);
 
 	if (na > MAX_WORD || nb > MAX_WORD)
-		return MAX_WORD;
+		return UINT_MAX;
 	for (size_t j = 0; j <= nb; j++)
 		row[j] = j;
 	for (size_t i = 1; i <= na; i++) {
@@ -45,7 +46,7 @@ static unsigned int edit_distance(const char *a, const char *b)
 
 struct did_you_mean did_you_mean_init(const char *word)
 {
-	/* A third of the letters may be wrong, and at least one. */
+	/* Only a smaller distance is near enough. */
 	return (struct did_you_mean){ word, NULL, 2 + strlen(word) / 3 };
 }
 

@@ -3,7 +3,8 @@
  * fdpass.c - sendmsg() and recvmsg() with SCM_RIGHTS
  *
  * A sender may attach descriptors that nobody expects. They would fill the receiver's
- * table, so the descriptors of every unexpected message are closed.
+ * table, so the descriptors of every unexpected message are closed. The room for
+ * descriptors is CMSG_LEN(), because CMSG_SPACE() of one has room for two.
  */
 #include "config.h"
 
@@ -70,23 +71,23 @@ int fdpass_take(int socket, void *data, size_t size, int *fd, int nr)
 	struct msghdr msg = { .msg_iov = &iov,
 			      .msg_iovlen = 1,
 			      .msg_control = control.bytes,
-			      .msg_controllen = CMSG_SPACE(nr * sizeof(*fd)) };
+			      .msg_controllen = CMSG_LEN(nr * sizeof(*fd)) };
 	int got[FDPASS_MAX], nr_got;
 	ssize_t n;
 
 	assert(nr > 0 && nr <= FDPASS_MAX);
 	n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
-	if (n <= 0)
-		return n < 0 ? -errno : -EPIPE;
+	if (n < 0)
+		return -errno;
 	nr_got = take_fds(&msg, got);
 	if (n == (ssize_t)size && !(msg.msg_flags & MSG_TRUNC) &&
-	    (!nr_got || nr_got == nr)) {
+	    (!nr_got || (nr_got == nr && !(msg.msg_flags & MSG_CTRUNC)))) {
 		memcpy(fd, got, nr_got * sizeof(*fd));
 		return nr_got;
 	}
 	while (nr_got)
 		close(got[--nr_got]);
-	return -EPROTO;
+	return n ? -EPROTO : -EPIPE;
 }
 
 ssize_t fdpass_take_some(int socket, void *data, size_t size, int *fd, int flags)
@@ -96,21 +97,22 @@ ssize_t fdpass_take_some(int socket, void *data, size_t size, int *fd, int flags
 	struct msghdr msg = { .msg_iov = &iov,
 			      .msg_iovlen = 1,
 			      .msg_control = fd ? control.bytes : NULL,
-			      .msg_controllen = fd ? CMSG_SPACE(sizeof(*fd)) : 0 };
+			      .msg_controllen = fd ? CMSG_LEN(sizeof(*fd)) : 0 };
 	int got = -1;
 	ssize_t n;
 
 	do {
 		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC | flags);
 	} while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		return n < 0 ? -errno : -EPIPE;
+	if (n < 0)
+		return -errno;
 	if (fd)
 		take_fds(&msg, &got);
-	if (msg.msg_flags & MSG_TRUNC) {
+	if (!n || msg.msg_flags & MSG_TRUNC ||
+	    (got >= 0 && msg.msg_flags & MSG_CTRUNC)) {
 		if (got >= 0)
 			close(got);
-		return -EPROTO;
+		return n ? -EPROTO : -EPIPE;
 	}
 	if (fd)
 		*fd = got;
@@ -144,7 +146,7 @@ int fdpass_peek(int socket)
 	struct msghdr msg = { .msg_iov = &iov,
 			      .msg_iovlen = 1,
 			      .msg_control = control.bytes,
-			      .msg_controllen = CMSG_SPACE(sizeof(int)) };
+			      .msg_controllen = CMSG_LEN(sizeof(int)) };
 	int fd;
 
 	if (recvmsg(socket, &msg, MSG_CMSG_CLOEXEC | MSG_PEEK | MSG_DONTWAIT) < 0)

@@ -31,8 +31,9 @@ int fdpass_send_waiting(int socket, const void *data, size_t size, const int *fd
 /*
  * Takes a message of at most size bytes, with one descriptor or none; flags may be
  * MSG_DONTWAIT. Returns the number of bytes. *fd becomes the descriptor, which the
- * caller then owns, or -1; with fd = NULL none is taken. Returns -EPROTO for a larger
- * message, -EPIPE if the peer has closed the socket, or another -errno.
+ * caller then owns, or -1; with fd = NULL none is taken. Returns -EPROTO for a message
+ * with more bytes or descriptors, -EPIPE if the peer has closed the socket, or another
+ * -errno.
  */
 ssize_t fdpass_take_some(int socket, void *data, size_t size, int *fd, int flags);
 

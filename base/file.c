@@ -2,8 +2,9 @@
 /*
  * file.c - opens, reads, writes and replaces files with care
  *
- * Every call that a signal can interrupt is repeated, and short reads and writes are
- * continued. Opening never waits and never follows a symlink at the end of a path.
+ * Interrupted reads and writes are repeated, and short ones are continued. Functions
+ * for paths that another user may have prepared never wait, and never follow a symlink
+ * at the end of the path.
  */
 #include "config.h"
 

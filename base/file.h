@@ -47,7 +47,9 @@ int file_open_in_steps(int dirfd, const char *path, int flags);
 int file_replace(int dirfd, const char *name, mode_t mode, const void *data,
 		 size_t size);
 
-/* Appends a file, which may be virtual, to out. 0, -EFBIG above max bytes, or -errno.
+/*
+ * Appends a file, which may be virtual, to out. Follows symlinks and opens files of any
+ * kind, so only for trusted paths. 0, -EFBIG above max bytes, or -errno.
  */
 int file_read_all(int dirfd, const char *path, size_t max, struct buf *out);
 

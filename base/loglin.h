@@ -3,7 +3,7 @@
  * loglin.h - bins of equal relative width, for histograms that merge by addition
  *
  * Values below 32 have a bin each; above, each power of two is cut into 16 bins of
- * equal width. A value lies within 1/32 (3.2 %) of the middle of its bin. Values of
+ * equal width. A value lies within 1/32 (3.1 %) of the middle of its bin. Values of
  * more than 32 bits are in the last bin.
  */
 #ifndef CPI_BASE_LOGLIN_H

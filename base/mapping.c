@@ -36,7 +36,10 @@ static bool is_mapped(uintptr_t at)
 	return false;
 }
 
-/* This SIGBUS is not ours: the instruction is repeated without a handler. */
+/*
+ * Maps a page of zeros at an address in a mapping. A SIGBUS at any other address gets
+ * the default action: the instruction is repeated without a handler.
+ */
 static void on_bus_error(int sig, siginfo_t *info, void *context)
 {
 	const uintptr_t at = (uintptr_t)info->si_addr;

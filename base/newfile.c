@@ -2,9 +2,8 @@
 /*
  * newfile.c - writes a file beside its path and renames it at the end
  *
- * 	newfile_open()  ->  beside, or in place  ->  newfile_close(keep)  ->  at its
- * path
- * 	                                                    \->  gone
+ * 	newfile_open() -> beside, or in place -> newfile_close(keep) -> at its path
+ * 	                                                            \-> gone
  *
  * A reader sees the old file or the whole new one. Where no file can be made beside the
  * path, the path itself is written to; then a failure may leave a part there.

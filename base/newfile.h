@@ -9,7 +9,7 @@
 
 struct newfile {
 	int fd;       /* to write to; newfile_close() closes it */
-	char *path;   /* the final path; a symlink there was followed */
+	char *path;   /* the final path; a symlink to a file was followed */
 	char *beside; /* the temporary path; NULL if the file is written in place */
 };
 

@@ -44,7 +44,8 @@ int number_parse_real(const char *text, const char *suffix, double least, double
 	char *end;
 	double v = strtod(text, &end);
 
-	if (end == text || (*end && strcmp(end, suffix) != 0) || isnan(v))
+	if (isspace((unsigned char)*text) || end == text ||
+	    (*end && strcmp(end, suffix) != 0) || isnan(v))
 		return -EINVAL;
 	if (v < least || v > most)
 		return -ERANGE;

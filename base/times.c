@@ -315,6 +315,8 @@ static int parse_last(const char *text, uint64_t *ns)
 
 		if (!strncmp(unit, units[i].name, length) &&
 		    !strcmp(unit + length, digits && n > 1 ? "s" : "")) {
+			if ((double)n > MAX_DURATION_S / (double)units[i].seconds)
+				return -EINVAL;
 			*ns = n * units[i].seconds * NSEC_PER_SEC;
 			return 0;
 		}

@@ -9,12 +9,12 @@
  *
  * I1  Records gather while the linker works and leave in one datagram once its lists
  *     are consistent; then the buffer is empty.
- * I2  The linker's lock guards the buffer. A signal handler that loads objects while
- *     its own thread does may get through it, and a child that is forked meanwhile has
- *     a copy of any state: so nr_used is read once, checked, and written last. What
- *     cpid gets then may be twice or torn, which it tells from the rest.
- * I3  A program that got privileges by its exec, or does not say that it did not, has
- *     no use of this: la_version() declines.
+ * I2  The linker's lock guards the buffer, but not against a signal handler that loads
+ *     objects while its own thread does. A child that is forked meanwhile has a copy of
+ *     any state. So nr_used is written last. cpid may then get a record twice, or a
+ *     damaged one; it checks each record.
+ * I3  If the program's exec raised its privileges, or AT_SECURE is missing,
+ *     la_version() declines, and nothing is sent.
  */
 #include "config.h"
 
@@ -146,7 +146,7 @@ static bool grow(void)
 
 static void note(const struct link_map *map, enum cpi_announce_what what)
 {
-	if (map->l_addr == hook.vdso || append(map, what))
+	if ((hook.vdso && map->l_addr == hook.vdso) || append(map, what))
 		return;
 	if (!grow()) /* perhaps there was no room */
 		flush();

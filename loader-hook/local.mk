@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# No C library, no sanitizers; -z defs, as a symbol that nobody has would end the
-# program that loads this. Two segments are half the work for the linker.
+# No C library and no sanitizers. -z defs refuses undefined symbols, which would end each
+# program that loads this. Two segments are half the work for the dynamic linker.
 hookdir = $(libdir)/cpi
 hook_PROGRAMS = loader-hook/libcpi-audit.so
 loader_hook_libcpi_audit_so_SOURCES = loader-hook/audit.c loader-hook/object.c \
@@ -15,8 +15,8 @@ loader_hook_libcpi_audit_so_LDADD =
 loader_hook_libcpi_audit_so_DEPENDENCIES = $(srcdir)/loader-hook/audit.map
 EXTRA_DIST += loader-hook/audit.map
 
-# A distribution's flags may ask for what needs the C library, or makes a third segment:
-# those above come last.
+# A distribution's flags may need the C library, or make a third segment. The flags above
+# come last, so they win.
 $(loader_hook_libcpi_audit_so_OBJECTS): CFLAGS += -fno-stack-protector
 loader_hook_libcpi_audit_so_LINK = $(CCLD) $(CFLAGS) $(LDFLAGS) \
 	$(loader_hook_libcpi_audit_so_CFLAGS) $(loader_hook_libcpi_audit_so_LDFLAGS) -o $@

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PAGE_BYTES 4096 /* the least there is: of larger pages the beginning */
+#define PAGE_BYTES 4096 /* the smallest page; a larger one is read only so far */
 
 static bool is_table(Elf64_Sxword tag)
 {
@@ -91,9 +91,9 @@ struct summary {
 };
 
 /*
- * One pass, for this is done for each object of each program: notes count when they
- * are in the first segment, whose header is before theirs. Returns false if there is
- * no code, or code that a record cannot describe.
+ * One pass, because this runs for each object of each program. Only notes in the first
+ * segment are read, and its header comes before theirs. Returns false if there is no
+ * code, or code that a record cannot describe.
  */
 static bool summarise(const struct link_map *map, const struct object_headers *h,
 		      struct cpi_announce_segment *to, struct summary *out)

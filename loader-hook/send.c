@@ -7,10 +7,10 @@
  * A seccomp filter may kill a program for an unknown system call, so nothing is sent
  * from a program with a filter. Before the program runs, it can only have its parent's
  * filter, and prctl() tells whether there is one; a filter that kills for prctl() would
- * hardly let a program start. A running program may have any filter of its own. Then
- * the check uses only system calls that the linker itself has just made to load an
- * object, although it costs more than everything else here. So does the check before
- * it, whether there is a socket at all.
+ * hardly let a program start. A running program may have any filter of its own. So the
+ * check for a filter, and the check before it for a socket, use only system calls that
+ * the linker itself has just made to load an object. They cost more than everything
+ * else here.
  */
 #include "config.h"
 
@@ -42,7 +42,7 @@ static long open_file(const char *path)
 			0);
 }
 
-/* Only when the kernel says so. */
+/* Whether the kernel says that there is no seccomp filter. */
 static bool is_unfiltered(void)
 {
 	char status[STATUS_BYTES];
@@ -71,7 +71,7 @@ static bool set_path(struct sockaddr_un *address, const char *path)
 	return false;
 }
 
-/* A socket cannot be opened, and says so. */
+/* open() of a socket fails with ENXIO. */
 static bool is_socket(const char *path)
 {
 	long fd = open_file(path);

@@ -62,8 +62,8 @@ int logins_ask(struct logins *l, const struct login_attempt *a, uint64_t now_ns,
 void logins_leave(struct login_waiter *w);
 
 /*
- * Answers waiters whose password was wrong, and ends checks that hang. Call it once a
- * second.
+ * Answers waiters whose password was wrong. Call it once a second. A check that takes
+ * too much CPU time is ended by the kernel (RLIMIT_CPU), and counts as wrong.
  */
 void logins_tick(struct logins *l, uint64_t now_ns);
 

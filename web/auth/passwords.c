@@ -69,7 +69,7 @@ static const char *take_line(struct passwords *p, char *line)
 	if (p->nr == PASSWORDS_MAX_USERS)
 		return "there are too many users";
 	if (GROW(p->user, p->nr))
-		return "memory is out";
+		return "out of memory";
 	p->user[p->nr++] = (struct user){ .name = line, .hash = hash };
 	return NULL;
 }
@@ -100,7 +100,7 @@ static void forget(struct passwords *p)
 	p->nr = 0;
 }
 
-/* What changes with the file; zeros if there is none. */
+/* The status of the file, by which a change is seen; zeros if there is no file. */
 static void look(const struct passwords *p, struct stat *st)
 {
 	if (stat(p->path, st))
@@ -164,7 +164,7 @@ void passwords_free(struct passwords *p)
 
 const char *passwords_hash(struct passwords *p, const char *user, bool *is_user)
 {
-	if (has_changed(p))
+	if (has_changed(p) || err_is_shortage(p->err))
 		read_again(p);
 	for (size_t i = 0; i < p->nr; i++) {
 		if (strcmp(p->user[i].name, user))
