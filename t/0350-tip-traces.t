@@ -92,7 +92,7 @@ is "$(cat a)" "$(cat b)" 'a trace may come from standard input'
 head -c 1000 "$traces/rsd-towers.tokens64.zst" >cut.zst
 cpi tip cut.zst 2>err
 is $? 1 'a cut compressed file is an error'
-like "$(cat err)" 'cut.zst: .*: the data ends too early' 'the error says that the data ends too early'
+like "$(cat err)" 'cut.zst: the data ends too early' 'the error says that the data ends too early'
 echo 'no trace at all' >text
 cpi tip text 2>err
 like "$(cat err)" 'text: no pipeline trace: Kanata, O3PipeView' 'the error says that a text is no pipeline trace'

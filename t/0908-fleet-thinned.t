@@ -55,7 +55,7 @@ one_engine()
 	is "$(top --exact)" "$(cat rows.out)" "$1: --exact reads all rows"
 	cpi fleet top --db "$url" --epoch 2026-01-01.. --format json >estimate.json
 	near "$1: without --exact a random part is read, and the shown error covers the difference" 25
-	like "$(cpi fleet top --db "$url" --epoch 2026-01-01..)" 'Estimated from one of 25 samples' "$1: a line says that the result is an estimate"
+	like "$(cpi fleet top --db "$url" --epoch 2026-01-01..)" 'Estimated from one in 25 samples' "$1: a line says that the result is an estimate"
 	cpi fleet top --db "$url" --epoch 2026-01-01.. --host 'h0000[1-4]' --format json >estimate.json
 	cpi fleet top --db "$url" --epoch 2026-01-01.. --host 'h0000[1-4]' --exact --format json >exact.json
 	near "$1: the same for some hosts" 25

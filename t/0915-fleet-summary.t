@@ -131,7 +131,7 @@ for name in ("target_hot", "target_cold"):
     assert abs(part[name] / whole[name] - 1) < 0.45, (name, part[name], whole[name])
 END
 	ok $? "$1: procedures have the time that they had, within the error"
-	like "$(cpi fleet top --db "$url" --epoch 2026-01-01.. --host part)" '2 epochs have one of up to 5 samples' \
+	like "$(cpi fleet top --db "$url" --epoch 2026-01-01.. --host part)" '2 epochs have only one in up to 5 samples' \
 		"$1: cpi fleet top says it"
 	is "$(cpi fleet hosts --db "$url" --format json | python3 -c '
 import json, sys

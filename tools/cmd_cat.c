@@ -107,7 +107,10 @@ static int print_profile(struct profile_dump *d, const struct query_profile *q,
 	return table_print_text(d->t, false, true);
 }
 
-/* Prints a row for each offset with weights of any kind. Returns the number of rows. */
+/*
+ * Fills a row for each offset with weights of any kind; *nr becomes the number of rows.
+ * Returns 0 or a negative error.
+ */
 static int put_weights(struct table *t, const struct query_profile *q,
 		       const struct stream_desc *s, size_t *nr)
 {

@@ -40,7 +40,7 @@ static int write_svg(const struct buf *dot, int out)
 	return err;
 }
 
-static int write_graph(const struct buf *dot, int format, int out)
+static int write_graph(const struct buf *dot, int format, int out, const char *path)
 {
 	int err;
 
@@ -48,7 +48,7 @@ static int write_graph(const struct buf *dot, int format, int out)
 		return write_svg(dot, out);
 	err = file_write(out, dot->data, dot->len);
 	if (err)
-		log_err("cfg: %s", err_str(err));
+		log_err("%s: %s", path, err_str(err));
 	return err;
 }
 
@@ -62,7 +62,7 @@ static int write_file(const struct buf *dot, int format, const char *path)
 		log_err("%s: %s", path, err_str(err));
 		return err;
 	}
-	err = write_graph(dot, format, file.fd);
+	err = write_graph(dot, format, file.fd, path);
 	end = newfile_close(&file, !err);
 	if (end)
 		log_err("%s: %s", path, err_str(end));

@@ -32,8 +32,8 @@ struct options {
 
 /* In the order of --format's words. */
 static const struct format {
-	int (*write)(
-		struct export_samples *w); /* for viewers; NULL if not built in, or */
+	/* For viewers; NULL if it is not built in, or is for compilers. */
+	int (*write)(struct export_samples *w);
 	int (*write_profile)(const struct compiler_profile *f); /* for compilers */
 	bool binary;
 	bool plain;      /* as feedback_new() explains */
@@ -69,10 +69,17 @@ static int open_output(const struct cmd_context *ctx, struct newfile *file)
 		log_err("%s: %s", path, err_str(err));
 		return EXIT_FAIL;
 	}
-	if (formats[o->out.format].binary && isatty(STDOUT_FILENO))
-		return cmd_usage_error(
-			ctx->cmd, "this format is nothing for a terminal: -o FILE, "
-				  "or redirect the output");
+	return 0;
+}
+
+static int check_output(const struct cmd_context *ctx)
+{
+	const struct options *o = ctx->opt;
+
+	if (formats[o->out.format].binary && !o->check && !o->output &&
+	    isatty(STDOUT_FILENO))
+		return cmd_usage_error(ctx->cmd, "this format is binary: give -o FILE, "
+						 "or redirect the output");
 	return 0;
 }
 
@@ -196,5 +203,6 @@ const struct cmd cmd_export = {
 	.max_args = 0,
 	.opts = opts,
 	.opt_size = sizeof(struct options),
+	.check = check_output,
 	.run = run_export,
 };

@@ -256,8 +256,8 @@ static int run_flame(struct cmd_context *ctx)
 						 "B, or one --epoch");
 	if (two && o->tree.tree.inverted)
 		return cmd_usage_error(ctx->cmd,
-				       "--inverted does not compare: a change "
-				       "is one of each procedure itself");
+				       "--inverted cannot compare A and B: leave "
+				       "out --inverted, or name one --epoch");
 	if (o->format == FORMAT_JSON && o->output)
 		return cmd_usage_error(ctx->cmd, "--format=json goes to standard "
 						 "output: leave out --output");

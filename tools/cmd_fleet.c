@@ -65,9 +65,8 @@ static int parse_limits(const struct options *o, struct limits *out)
 		if (strcmp(o->quota, "none") != 0 &&
 		    (number_parse(o->quota, 10, &out->quota_rows) ||
 		     !out->quota_rows)) {
-			log_err("--quota: '%s' is no number of rows, as 50000000, and "
-				"not "
-				"none",
+			log_err("--quota: '%s' is no number of rows: give one, such as "
+				"50000000, or none",
 				o->quota);
 			return -EINVAL;
 		}
@@ -77,8 +76,8 @@ static int parse_limits(const struct options *o, struct limits *out)
 		if (strcmp(o->keep, "none") != 0 &&
 		    (time_parse_duration(o->keep, &ns) ||
 		     !(out->keep_days = ns / DAY_NS) || ns % DAY_NS)) {
-			log_err("--keep: '%s' is no number of days, as 90d, and not "
-				"none",
+			log_err("--keep: '%s' is no number of days: give one, such as "
+				"90d, or none",
 				o->keep);
 			return -EINVAL;
 		}
@@ -346,7 +345,7 @@ static const struct opt opts[] = {
 	OPT("by", 0, FLEET_BY_WORDS, "what a row stands for", OPT_CHOICE, by),
 	OPT("price", 0, "PRICE", "of a CPU-hour: also show the cost", OPT_REAL, price),
 	OPT("cpi", 0, NULL, "also show cycles per instruction", OPT_FLAG, cpi),
-	OPT("exact", 0, NULL, "read all rows, not a random part of very many", OPT_FLAG,
+	OPT("exact", 0, NULL, "read all rows, even if there are very many", OPT_FLAG,
 	    exact),
 	OPT("measure", 0, FLEET_MEASURE_WORDS, "what outliers are compared by",
 	    OPT_CHOICE, measure),

@@ -62,8 +62,8 @@ static int run_label(struct cmd_context *ctx)
 
 	if (!cpi_label_is_valid(label, strlen(label)))
 		return cmd_usage_error(ctx->cmd,
-				       "'%s' is no label: 1 to %d printable ASCII "
-				       "characters without spaces, the first no '['",
+				       "'%s' is no label: give 1 to %d printable ASCII "
+				       "characters, without spaces or a '[' in front",
 				       label, CPI_LABEL_MAX);
 	if (!strcmp(*command, "--"))
 		command++;

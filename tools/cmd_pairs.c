@@ -105,8 +105,8 @@ static void print_summary(const struct report *r)
 {
 	const struct pairs_result *e = &r->exact;
 
-	out_line("%s: %" PRIu64 " operations fetched, %u issue slots a cycle, %u in "
-		 "flight behind one at most",
+	out_line("%s: %" PRIu64 " operations fetched, %u issue slots a cycle, at most "
+		 "%u operations in flight behind one",
 		 r->trace, e->operations, e->width, e->window);
 	if (r->estimate.row)
 		out_line("a pair each %" PRIu64 " operations: wasted slots are off by "

@@ -196,7 +196,7 @@ static const struct opt opts[] = {
 	OPT("interval", 0, "TIME", "length of the intervals of --over-time", OPT_STRING,
 	    interval),
 	OPT("max-epochs", 0, "N",
-	    "in JSON, list epochs that follow each other as one, if there are more",
+	    "in JSON, merge epochs that follow each other, if there are more than N",
 	    OPT_COUNT, max_epochs),
 	OPT("svg", 0, "FILE", "draw the busiest rows' time over the epochs", OPT_STRING,
 	    svg),

@@ -581,7 +581,7 @@ static int run_record(struct cmd_context *ctx)
 		return replay(ctx);
 	if (check_options(ctx, &r))
 		return EXIT_USAGE;
-	/* An epoch of nothing would be the one that reports show. */
+	/* Otherwise an empty epoch is stored, and reports show it by default. */
 	err = ctx->nr_args ? program_check(ctx->args[0]) : 0;
 	if (err)
 		return exec_failed(ctx->args[0], err);

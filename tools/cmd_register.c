@@ -75,9 +75,9 @@ static int run_register(struct cmd_context *ctx)
 	uint64_t pid = 0;
 	int status;
 
-	status = parse_number(ctx, "pid", ctx->args[0], &pid);
-	if (status || !pid || pid > INT_MAX)
-		return cmd_usage_error(ctx->cmd, "'%s' is no process", ctx->args[0]);
+	if (number_parse(ctx->args[0], 0, &pid) || !pid || pid > INT_MAX)
+		return cmd_usage_error(ctx->cmd, "'%s' is not the number of a process",
+				       ctx->args[0]);
 	request.pid = (int32_t)pid;
 	if (!o->base != !o->path || !o->size != !o->path || (o->offset && !o->path))
 		return cmd_usage_error(ctx->cmd,

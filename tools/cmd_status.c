@@ -72,8 +72,9 @@ static int keep_interval(void *ctx, const struct query_interval *row)
 }
 
 /*
- * A flush stores lost and unknown samples as one number. At most as many of them were
- * lost as the epochs lost in all; the rest is unknown.
+ * A flush stores only the sum of lost and unknown samples. The lost ones are at most
+ * those that the selected epochs lost in all, so this takes that number, and the rest
+ * counts as unknown.
  */
 static uint64_t lost_of(const struct query_interval *last, const struct selection *sel)
 {

@@ -102,18 +102,23 @@ static int start(const struct options *o)
 	char own[PATH_MAX] = "", path[PATH_MAX];
 	int err;
 
-	if (readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
-		return -errno;
+	if (readlink("/proc/self/exe", own, sizeof(own) - 1) < 0) {
+		err = -errno;
+		log_err("web: /proc/self/exe: %s", err_str(err));
+		return err;
+	}
 	if (find_server(own, path)) {
 		log_err("web: there is no cpi-web here: install it, or build with "
 			"libmicrohttpd");
 		return -ENOENT;
 	}
 	err = add_all(&a, o, own);
-	if (!err) {
-		execv(path, a.arg);
-		err = -errno;
-	}
+	if (err == -ENOMEM)
+		log_err("web: %s", err_str(err));
+	if (err)
+		return err;
+	execv(path, a.arg);
+	err = -errno;
 	log_err("web: %s: %s", path, err_str(err));
 	return err;
 }

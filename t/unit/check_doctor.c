@@ -110,6 +110,18 @@ static const struct {
 	{ "7.0.0", { { 0 } }, "kernel-race", DOCTOR_OK },
 	{ "6.13.99", { { 0 } }, "kernel-race", DOCTOR_PROBLEM },
 	{ "5.14.0-570.el9.x86_64", { { 0 } }, "kernel-race", DOCTOR_NOTE },
+	{ "6.8.12-4-pve",
+	  { { "/proc/version",
+	      "Linux version 6.8.12-4-pve (build@there) (gcc (Debian 12.2.0-14) "
+	      "12.2.0, GNU ld (GNU Binutils for Debian) 2.40) #1 SMP PMX\n" } },
+	  "kernel-race",
+	  DOCTOR_NOTE },
+	{ "6.1.50",
+	  { { "/proc/version",
+	      "Linux version 6.1.50 (me@here) (gcc (Debian 12.2.0-14) 12.2.0) #1 SMP "
+	      "Sat Sep 2 10:00:00 UTC 2023\n" } },
+	  "kernel-race",
+	  DOCTOR_PROBLEM },
 	{ "6.1.0-40-amd64",
 	  { { "/proc/version",
 	      "Linux version 6.1.0-40-amd64 (debian-kernel@lists.debian.org) "
@@ -177,6 +189,10 @@ static const struct {
 	  DOCTOR_PROBLEM },
 	{ "6.1.0",
 	  { { SHIP, "cpi_ship_level_timestamp_seconds 1000\n" } },
+	  "fleet",
+	  DOCTOR_NOTE },
+	{ "6.1.0",
+	  { { "/run/cpi-ship/options", "" } }, /* metrics-file= names another file */
 	  "fleet",
 	  DOCTOR_NOTE },
 	{ "6.1.0",

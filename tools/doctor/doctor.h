@@ -52,7 +52,7 @@ void doctor_fini(struct doctor *d);
 /* The worst verdict. */
 enum doctor_verdict doctor_worst(const struct doctor *d);
 
-/* Groups of checks; those of files alone, which root may replace, come first. */
+/* Groups of checks. A test can choose the files of all but doctor_check_here(). */
 void doctor_check_kernel(struct doctor *d); /* version, options, known faults */
 void doctor_check_limits(struct doctor *d); /* sysctls, lockdown, clock, cgroups */
 void doctor_check_data(struct doctor *d);   /* space, symbols, time */

@@ -124,8 +124,16 @@ static int try_counter(uint64_t config)
 
 static void check_pmu(struct doctor *d)
 {
-	if (!try_counter(PERF_COUNT_HW_CPU_CYCLES))
+	const int err = try_counter(PERF_COUNT_HW_CPU_CYCLES);
+
+	if (!err)
 		doctor_ok(d, "pmu", "the CPU's cycle counter can be sampled");
+	else if (err == -EACCES || err == -EPERM)
+		doctor_add(d, "pmu", DOCTOR_NOTE,
+			   "unknown: this user may not open a counter of cycles",
+			   "Without a counter of cycles, CPI, executions and culprits "
+			   "are estimates with wider intervals.",
+			   doctor_gain_rights());
 	else
 		doctor_add(d, "pmu", DOCTOR_NOTE,
 			   "there is no counter of cycles: samples are of time",

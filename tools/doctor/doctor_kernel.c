@@ -70,23 +70,25 @@ static bool has_race_fix(struct version v)
 }
 
 /*
- * Debian's "6.1.0-40-amd64" is made of what /proc/version names last, behind the
- * compiler: "… (gcc-12 (Debian 12.2.0-14) 12.2.0 …) … Debian 6.1.153-1".
+ * Debian's "6.1.0-40-amd64" is made of the version that /proc/version has at its end:
+ * "… (gcc-12 (Debian 12.2.0-14) 12.2.0 …) #1 SMP … Debian 6.1.153-1". If someone else
+ * built the kernel with Debian's compiler, only the compiler is "Debian". *v stays
+ * untouched if this is not Debian's kernel.
  */
 static bool read_debian(const struct doctor *d, struct version *v)
 {
+	struct version made = { 0 };
 	struct buf text = { 0 };
-	const char *debian, *last = NULL;
+	const char *build, *debian;
 	bool found = false;
 
 	if (!doctor_read(d, "/proc/version", &text)) {
-		debian = buf_str(&text);
-		while ((debian = strstr(debian, "Debian "))) {
-			debian += strlen("Debian ");
-			last = debian;
-		}
-		found = last && parse_version(last, v);
+		build = strstr(buf_str(&text), ") #");
+		debian = build ? strstr(build, "Debian ") : NULL;
+		found = debian && parse_version(debian + strlen("Debian "), &made);
 	}
+	if (found)
+		*v = made;
 	buf_fini(&text);
 	return found;
 }
@@ -193,7 +195,7 @@ static void check_options(struct doctor *d)
 	}
 	if (missing.len)
 		doctor_add(d, "kernel-options", DOCTOR_PROBLEM, buf_str(&missing),
-			   "What the kernel was built without, CPI cannot use.",
+			   "CPI cannot use what the kernel was built without.",
 			   "boot a kernel with these options");
 	else
 		doctor_ok(d, "kernel-options",

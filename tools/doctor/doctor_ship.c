@@ -15,7 +15,8 @@
 #include "tools/doctor/doctor.h"
 
 #define ENABLED "/etc/systemd/system/multi-user.target.wants/cpi-ship.service"
-#define METRICS "/run/cpi-ship/metrics.prom" /* of the unit's RuntimeDirectory= */
+#define FOLDER  "/run/cpi-ship" /* the unit's RuntimeDirectory=: only while it runs */
+#define METRICS FOLDER "/metrics.prom" /* unless metrics-file= names another file */
 
 #define LATE_S   120  /* it writes them four times a minute */
 #define BEHIND_S 3600 /* as the alert has it */
@@ -111,6 +112,13 @@ void doctor_check_ship(struct doctor *d)
 						     "start cpi-ship again"));
 		else
 			check_metrics(d, &text, (double)time(NULL));
+	} else if (doctor_exists(d, FOLDER)) {
+		doctor_add(d, "fleet", DOCTOR_NOTE,
+			   "cpi-ship runs, but " METRICS " is not there",
+			   "Its metrics show whether the store gets this machine's "
+			   "epochs.",
+			   "read the file that 'metrics-file' in "
+			   "/etc/cpi/cpi-ship.conf names");
 	} else if (doctor_has_systemd(d) && doctor_is_link(d, ENABLED)) {
 		doctor_add(d, "fleet", DOCTOR_PROBLEM,
 			   "cpi-ship is enabled, but does not run",

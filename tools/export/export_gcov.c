@@ -6,13 +6,13 @@
  * their lines and what was inlined there; positions are the line, shifted by 16
  * bits. GCC 12 crashes if a function has name number 0, so that number is not used.
  * It also crashes when it specialises a function that has more calls than entries
- * (the assertion of update_specialized_profile() in gcc/ipa-cp.cc), so a function
- * has at least as many entries as the lines count that call it.
+ * (the assertion of update_specialized_profile() in gcc/ipa-cp.cc). So a function
+ * gets at least as many entries as the lines that call it have counts.
  *
- * No profile avoids one crash: an empty arm of a condition has no line, so GCC takes
- * its count as 0. If the arm is in a frequent loop, vect_do_peeling()
- * (gcc/tree-vect-loop-manip.cc) divides by this 0. The manual has the option that
- * keeps GCC from it.
+ * There is one crash that a profile cannot avoid: an empty arm of a condition has no
+ * line, so GCC takes its count as 0. If the arm is in a frequent loop,
+ * vect_do_peeling() (gcc/tree-vect-loop-manip.cc) divides by this 0. The manual names
+ * the option that avoids this.
  */
 #include "config.h"
 

@@ -173,12 +173,13 @@ static void put_summary(struct binary *x)
 	put_cutoffs(x, count, nr, total);
 }
 
-static void write_file(const struct binary *x)
+static int write_file(const struct binary *x)
 {
 	struct section_entry entry[NR_SECTIONS];
 	const uint64_t nr = htole64(NR_SECTIONS);
 	struct buf head = { 0 };
 	uint64_t at;
+	int err;
 
 	varint_put(&head, MAGIC);
 	varint_put(&head, FORMAT_VERSION);
@@ -191,10 +192,13 @@ static void write_file(const struct binary *x)
 	}
 	buf_put(&head, &nr, sizeof(nr));
 	buf_put(&head, entry, sizeof(entry));
-	fwrite(buf_str(&head), 1, head.len, stdout);
-	for (int i = 0; i < NR_SECTIONS; i++)
+	err = head.err;
+	if (!err)
+		fwrite(head.data, 1, head.len, stdout);
+	for (int i = 0; i < NR_SECTIONS && !err; i++)
 		fwrite(x->section[i].data, 1, x->section[i].len, stdout);
 	buf_fini(&head);
+	return err;
 }
 
 int export_llvm_binary(const struct compiler_profile *f)
@@ -209,7 +213,7 @@ int export_llvm_binary(const struct compiler_profile *f)
 	for (int i = 0; i < NR_SECTIONS && !err; i++)
 		err = x.section[i].err;
 	if (!err)
-		write_file(&x);
+		err = write_file(&x);
 	for (int i = 0; i < NR_SECTIONS; i++)
 		buf_fini(&x.section[i]);
 	buf_fini(&x.counts);

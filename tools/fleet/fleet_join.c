@@ -91,12 +91,13 @@ static int check(const char *url)
 	int err = storeurl_parse(url, &parsed, &why);
 
 	if (!err && (!text_is_clean(url) || strlen(url) > UNITFILE_MAX_LINE / 2)) {
-		buf_puts(&why, "a line of a configuration file cannot have this");
+		buf_puts(&why, "too long for a line of a configuration file, or with "
+			       "control characters");
 		storeurl_fini(&parsed);
 		err = -EINVAL;
 	}
-	if (err == -EINVAL)
-		log_err("%s: %s", url, buf_str(&why));
+	if (err)
+		log_err("%s: %s", url, err == -EINVAL ? buf_str(&why) : err_str(err));
 	buf_fini(&why);
 	if (err)
 		return err;
@@ -138,7 +139,7 @@ static int keep_old(int folder)
 	return linkat(folder, NAME, folder, NAME ".old", 0) < 0 ? -errno : 0;
 }
 
-/* Writes the file, unless it has the text; what it had else is kept. */
+/* Writes the file, unless it has this text already. Keeps a file with another text. */
 static int replace(int folder, const struct buf *text)
 {
 	struct buf old = { 0 };
@@ -154,11 +155,11 @@ static int replace(int folder, const struct buf *text)
 	if (!err)
 		err = file_replace(folder, NAME, 0644, text->data, text->len);
 	if (!err && !is_new)
-		out_line(FOLDER "/" NAME ": what it had is in " NAME ".old");
+		out_line(FOLDER "/" NAME ": its old contents are in " NAME ".old");
 	return err ? say_failed(FOLDER "/" NAME, err) : 0;
 }
 
-/* Whether it is in force; else another file replaces it. */
+/* Fails if a file that is read later names another store. */
 static int check_named(const char *url)
 {
 	struct shipconfig_store now = { 0 };

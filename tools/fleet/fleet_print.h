@@ -21,7 +21,7 @@ int fleet_top_print(const struct fleet_top *t, int by, const struct fleet_show *
 
 int fleet_outliers_print(const struct fleet_outliers *f, const struct out_options *out);
 
-/* Appends "HOSTS, TIMES, EVENT", and what the sums do not include; in text only. */
+/* Prints the line "HOSTS, TIMES, EVENT", and lines that say what the sums lack. */
 void fleet_scope_print(const struct storesums_scope *s);
 
 struct json;

@@ -34,19 +34,20 @@ void fleet_scope_print(const struct storesums_scope *s)
 		 s->event,
 		 s->received ? 100 * (double)s->lost / (double)s->received : 0);
 	if (s->thinned > 1)
-		out_line("Estimated from one of %llu samples, drawn at random; the "
-			 "error "
-			 "shown includes that (--exact reads all)",
+		out_line("Estimated from one in %llu samples, drawn at random; the "
+			 "sampling error includes that (--exact reads all samples)",
 			 (unsigned long long)s->thinned);
 	if (s->one_in > 1)
-		out_line("%llu epoch%s one of up to %llu samples, as their "
-			 "machines sent them",
+		out_line("%llu epoch%s only one in up to %llu samples: their machines "
+			 "sent no more",
 			 (unsigned long long)s->nr_thinned,
 			 s->nr_thinned == 1 ? " has" : "s have",
 			 (unsigned long long)s->one_in);
 	if (s->nr_with_event < s->nr_hosts)
-		out_line("Only %llu of the hosts have %s: --event chooses another",
-			 (unsigned long long)s->nr_with_event, s->event);
+		out_line("Only %llu of %llu hosts sampled %s: --event chooses another "
+			 "event",
+			 (unsigned long long)s->nr_with_event,
+			 (unsigned long long)s->nr_hosts, s->event);
 }
 
 void fleet_scope_json(const struct storesums_scope *s, struct json *j)
@@ -67,7 +68,7 @@ void fleet_scope_json(const struct storesums_scope *s, struct json *j)
 	json_number(j, "epochs_thinned", s->nr_thinned);
 }
 
-/* So many samples of one weight have the same error. */
+/* How many samples of equal weight have the same relative error. */
 static uint64_t equal_samples(const struct fleet_amount *a)
 {
 	return (uint64_t)llround(fleet_amount_samples(a));

@@ -201,7 +201,7 @@ int program_check(const char *name)
 		const size_t len = strcspn(dir, ":");
 
 		found = check_in_folder(dir, len, name);
-		if (!found || found == -ENOMEM)
+		if (!found || found == -ENOMEM || found == -ENOEXEC)
 			return found;
 		if (found == -EACCES)
 			err = found;

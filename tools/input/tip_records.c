@@ -13,19 +13,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/newfile.h"
 #include "base/path.h"
 #include "daemon/os/tipfile.h"
 
 struct tip_records {
 	char *path;
+	struct newfile file;
 	struct tipfile_writer *w;
 };
 
-/* The database's numbers of them. */
+/* The number of each state in files of records. */
 static const enum cpi_tip_state states[] = {
 	[TIP_IS_COMPUTING] = CPI_TIP_COMMITS,      [TIP_IS_STALLED] = CPI_TIP_STALLS,
 	[TIP_IS_MISPREDICT] = CPI_TIP_MISPREDICTS, [TIP_IS_FLUSHED] = CPI_TIP_FLUSHES,
@@ -44,29 +45,24 @@ static int put_sample(void *ctx, const struct tip_sample *s)
 	return tipfile_put_sample(r->w, &sample);
 }
 
-static void free_records(struct tip_records *r)
-{
-	free(r->path);
-	free(r);
-}
-
 int tip_records_begin(const char *path, const char *trace, struct tip *t,
 		      const struct tip_sampling *sampling, struct tip_records **out)
 {
 	struct tipfile_info info = { .interval = sampling->interval,
 				     .banks = TIP_MAX_WIDTH };
 	struct tip_records *r = calloc(1, sizeof(*r));
-	int err = r ? 0 : -ENOMEM;
+	int err = r ? newfile_open(path, &r->file) : -ENOMEM;
 
 	snprintf(info.name, sizeof(info.name), "%s", path_base(trace));
 	if (!err) {
 		r->path = strdup(path);
-		err = r->path ? tipfile_create(path, &info, &r->w) : -ENOMEM;
+		err = r->path ? tipfile_create(r->file.beside ? r->file.beside : path,
+					       &info, &r->w)
+			      : -ENOMEM;
 	}
 	if (err) {
 		log_err("%s: %s", path, err_str(err));
-		if (r)
-			free_records(r);
+		tip_records_abandon(r);
 		return err;
 	}
 	tip_tell_samples(t, put_sample, r);
@@ -93,11 +89,12 @@ int tip_records_end(struct tip_records *r, const struct tip_result *result)
 	}
 	end_err = tipfile_end(r->w);
 	err = err ? err : end_err;
-	if (err) {
+	end_err = newfile_close(&r->file, !err);
+	err = err ? err : end_err;
+	if (err)
 		log_err("%s: %s", r->path, err_str(err));
-		unlink(r->path);
-	}
-	free_records(r);
+	free(r->path);
+	free(r);
 	return err;
 }
 
@@ -106,6 +103,7 @@ void tip_records_abandon(struct tip_records *r)
 	if (!r)
 		return;
 	tipfile_abandon(r->w);
-	unlink(r->path);
-	free_records(r);
+	newfile_close(&r->file, false);
+	free(r->path);
+	free(r);
 }

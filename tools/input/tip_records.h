@@ -10,8 +10,9 @@
 struct tip_records;
 
 /*
- * From now on t's samples go to a new file at path; trace is the name of what ran.
- * Returns 0, or a negative error, which is logged.
+ * From now on t's samples go to a new file, which gets the name path when it is
+ * complete (base/newfile.h); trace is the name of what ran. Returns 0, or a negative
+ * error, which is logged.
  */
 int tip_records_begin(const char *path, const char *trace, struct tip *t,
 		      const struct tip_sampling *sampling, struct tip_records **out);

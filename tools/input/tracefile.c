@@ -28,14 +28,8 @@ static int read_pieces(struct unpack *u, const char *path, struct tip *t,
 
 	while (!err && (n = unpack_read(u, piece, PIECE)) != 0) {
 		err = n < 0 ? (int)n : 0;
-		if (!err && !*tr && trace_new(piece, n, t, tr)) {
-			log_err("%s: no pipeline trace: Kanata, O3PipeView and records "
-				"of 64 bytes are known, plain or packed with gzip or "
-				"zstd",
-				path);
-			free(piece);
-			return -CPI_EFORMAT;
-		}
+		if (!err && !*tr)
+			err = trace_new(piece, n, t, tr);
 		if (!err && !begun && watch)
 			err = trace_set_watch(*tr, watch);
 		begun = true;
@@ -44,15 +38,20 @@ static int read_pieces(struct unpack *u, const char *path, struct tip *t,
 	}
 	if (!err && *tr)
 		err = trace_end(*tr);
-	if (err == -ENOTSUP)
-		log_err("%s: records of cycles have no instructions: give a log "
-			"in "
+	if (err == -CPI_EFORMAT && !*tr)
+		log_err("%s: no pipeline trace: Kanata, O3PipeView and records of 64 "
+			"bytes are known, plain or packed with gzip or zstd",
+			path);
+	else if (err == -ENOTSUP)
+		log_err("%s: records of cycles have no instructions: give a log in "
 			"Kanata's or O3PipeView's format",
 			path);
+	else if (err && !*tr)
+		log_err("%s: %s", path, err_str(err));
 	else if (err)
 		log_err("%s: %s %" PRIu64 ": %s", path,
-			*tr && !strcmp(trace_name(*tr), "tokens") ? "record" : "line",
-			*tr ? trace_where(*tr) : 0, err_str(err));
+			strcmp(trace_name(*tr), "tokens") ? "line" : "record",
+			trace_where(*tr), err_str(err));
 	free(piece);
 	return err;
 }

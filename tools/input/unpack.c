@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/err.h"
 
@@ -112,6 +113,18 @@ static void take_bytes(struct unpack *u, size_t n)
 	u->len -= n;
 }
 
+static int zstd_error(size_t result)
+{
+	switch (ZSTD_getErrorCode(result)) {
+	case ZSTD_error_frameParameter_windowTooLarge:
+		return -CPI_ELIMIT;
+	case ZSTD_error_memory_allocation:
+		return -ENOMEM;
+	default:
+		return -CPI_ECORRUPT;
+	}
+}
+
 static ssize_t unpack_zstd(struct unpack *u, void *to, size_t size)
 {
 	ZSTD_inBuffer in = { u->in + u->start, u->len, 0 };
@@ -119,7 +132,7 @@ static ssize_t unpack_zstd(struct unpack *u, void *to, size_t size)
 	const size_t rest = ZSTD_decompressStream(u->zstd, &out, &in);
 
 	if (ZSTD_isError(rest))
-		return -CPI_ECORRUPT;
+		return zstd_error(rest);
 	take_bytes(u, in.pos);
 	u->in_frame = rest != 0;
 	return out.pos;
@@ -139,7 +152,7 @@ static ssize_t unpack_gzip(struct unpack *u, void *to, size_t size)
 	if (status == Z_STREAM_END) /* another frame may follow */
 		inflateReset(&u->gzip);
 	else if (status != Z_OK && status != Z_BUF_ERROR)
-		return -CPI_ECORRUPT;
+		return status == Z_MEM_ERROR ? -ENOMEM : -CPI_ECORRUPT;
 	return size - u->gzip.avail_out;
 }
 

@@ -18,7 +18,9 @@ int unpack_open(const char *path, struct unpack **out);
 void unpack_close(struct unpack *u); /* accepts NULL */
 
 /*
- * Reads up to size bytes. Returns their number, 0 at the end, -errno, or -CPI_ECORRUPT.
+ * Reads up to size bytes. Returns their number, 0 at the end, -errno, -CPI_ETRUNCATED,
+ * -CPI_ECORRUPT, or -CPI_ELIMIT for a zstd window above 128 MiB (zstd --long=28 and
+ * more).
  */
 ssize_t unpack_read(struct unpack *u, void *to, size_t size);
 

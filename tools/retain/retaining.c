@@ -30,21 +30,22 @@ static int run_steps(struct retain *r)
 		begun_ns = time_mono_ns();
 		more = retain_step(r, time_real_ns());
 		took_ns = time_mono_ns() - begun_ns;
-		nanosleep(&(struct timespec){ .tv_nsec =
-						      (long)(took_ns % NSEC_PER_SEC) },
+		nanosleep(&(struct timespec){ took_ns / NSEC_PER_SEC,
+					      took_ns % NSEC_PER_SEC },
 			  NULL);
 	} while (more == 1);
 	return more;
 }
 
-static int finish(struct db *db, struct retain *r, int err)
+/* Does the work, or only logs err; advice says how to continue. */
+static int finish(struct db *db, struct retain *r, const char *advice, int err)
 {
 	if (!err)
 		err = run_steps(r);
 	if (err)
-		log_err("%s: %s: try again, and it continues where it stopped",
-			db_path(db),
-			err == -EBUSY ? "another process keeps it busy" : err_str(err));
+		log_err("%s: %s: %s", db_path(db),
+			err == -EBUSY ? "another process keeps it busy" : err_str(err),
+			advice);
 	return err;
 }
 
@@ -59,7 +60,7 @@ int retaining_roll(struct db *db, const struct query_epochs *epochs)
 	if (!err)
 		err = retain_new(db, &days, ids.data, &r);
 	if (!err)
-		err = finish(db, r, 0);
+		err = finish(db, r, "try again, and it continues where it stopped", 0);
 	if (!err) {
 		stats = retain_stats(r);
 		if (stats.nr_hours)
@@ -108,7 +109,10 @@ int retaining_remove(struct db *db, const struct query_epochs *epochs)
 	err = retain_new(db, &none, NULL, &r);
 	for (size_t i = 0; !err && i < epochs->nr; i++)
 		err = retain_remove(r, epochs->epoch[i].id);
-	err = finish(db, r, err);
+	err = finish(db, r,
+		     "try again with those that are still listed; cpid, or the next "
+		     "'cpi epoch rm' or 'roll', removes the rows of the others",
+		     err);
 	if (!err)
 		out_line("%zu epoch%s removed", epochs->nr, epochs->nr == 1 ? "" : "s");
 	retain_free(r);

@@ -69,7 +69,7 @@ static const char *const orders[NR_TOP_ORDERS] = { "now", "all looks", "name" };
 
 static const char *const help[] = {
 	"q         quit",
-	"Tab       procedures, images, commands, containers, units",
+	"Tab       procedures, images, commands, containers, units, threads",
 	"Up, Down, PgUp, PgDn, Home, End",
 	"Enter     list the procedure; an image's rows",
 	"s         order by this look, by all looks, by name",
@@ -296,6 +296,7 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 		char *option;
 		const char *glob;
 	} contexts[] = {
+		{ "--event", req->event },
 		{ "--comm", req->context[CONTEXT_COMM] },
 		{ "--cgroup", req->context[CONTEXT_CGROUP] },
 		{ "--container", req->container },
@@ -355,8 +356,16 @@ static pid_t fork_child(const struct screen *s)
 	return pid;
 }
 
+/* Waits on when SIGWINCH, which curses handles, interrupts waitpid(). */
+static void await_child(pid_t pid)
+{
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 static void show_listing(struct screen *s, const struct top_row *r)
 {
+	void (*on_int)(int);
 	pid_t lister, pager;
 	int fd[2];
 
@@ -376,10 +385,10 @@ static void show_listing(struct screen *s, const struct top_row *r)
 		page_in_child(fd[0]);
 	close(fd[0]);
 	close(fd[1]);
-	if (lister > 0)
-		waitpid(lister, NULL, 0);
-	if (pager > 0)
-		waitpid(pager, NULL, 0);
+	await_child(lister);
+	await_child(pager);
+	on_int = signal(SIGINT, SIG_IGN); /* discards ^C, which was for the pager */
+	signal(SIGINT, on_int);
 	reset_prog_mode();
 	clearok(stdscr, TRUE);
 }

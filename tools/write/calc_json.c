@@ -189,7 +189,7 @@ static const char *kind_name(enum edge_kind kind)
 	return "";
 }
 
-/* kind: also what leads there, as cpi cfg says it. */
+/* With kind set, the edge also has the member "kind", for cpi cfg. */
 static void json_edge(struct json *j, const struct explained *e, int i, bool has_time,
 		      bool kind)
 {

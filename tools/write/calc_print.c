@@ -99,7 +99,7 @@ static double stalled_cycles(const struct blame_insn *why, bool dynamic)
 	return cycles;
 }
 
-/* An empty text, so that the other values are easy to see. */
+/* Text has empty cells for small amounts, so that the others stand out. */
 static void put_amount(struct table *t, double v, int decimals, bool text)
 {
 	if (text && v < 0.5)
@@ -121,7 +121,10 @@ static void put_cycles_cell(struct table *t, const struct explained *e, int i,
 		table_real(t, cycles, text ? 1 : 3);
 }
 
-/* The ends of the 90 % intervals; of dynamic cycles: of those stalls together. */
+/*
+ * Fills the ends of the 90 % intervals. Those of dynamic cycles are sums over the
+ * dynamic stalls.
+ */
 static void put_ranges(struct table *t, const struct explained *e, int block, int i)
 {
 	const struct freq_interval *runs = &e->freq->block_range[block];

@@ -21,8 +21,8 @@
 #define MAX_WIDTH 6.0
 
 /*
- * A string for a label: what others chose is cleaned, quotes are escaped, and so are
- * ampersands, or dot would make characters of HTML's names for them.
+ * Appends text from outside to a label. It is cleaned, and quotes and backslashes are
+ * escaped. So are ampersands, because dot replaces HTML's names such as "&lt;".
  */
 static void put_label(struct buf *b, const char *s)
 {

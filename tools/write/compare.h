@@ -23,7 +23,7 @@ int stats_print(struct stats *s, const struct out_options *out);
 
 #define MATRIX_NAME_COLUMNS 5 /* also of contexts */
 
-/* The columns of names by enum prof_by. How many they are. */
+/* Fills the columns of names for by (enum prof_by). Returns how many there are. */
 size_t matrix_name_columns(int by, struct column out[MATRIX_NAME_COLUMNS]);
 
 /* Their cells; text has plain names (plain_name.h). */

@@ -251,7 +251,7 @@ static void print_basis(const struct diff *d)
 		 d->c.nr_found, d->c.nr_tested);
 }
 
-/* "hash (/usr/bin/app): slower, +96.0 % (95 %: +85.3 to +107.2 %)" */
+/* "hash: slower, +96.0% (95%: +85.3% to +107.2%)" */
 static void print_finding(const struct diff_row *r)
 {
 	const struct compare_row *c = r->compared;

@@ -52,7 +52,9 @@ static void put_rect(struct buf *b, double x, double y, double width, double hei
 		   x, y, width, height, color);
 }
 
-/* A's share in grey; what came in red, what went in blue, pale where it may be chance.
+/*
+ * Draws A's share in grey, an increase in red and a decrease in blue. These are pale if
+ * the change may be chance.
  */
 static void put_row(struct buf *b, const struct diff *d, const struct diff_row *r,
 		    double y, double scale)
@@ -106,7 +108,7 @@ int diff_print_svg(const struct diff *d, uint64_t limit)
 	xml_put(&b, d->spec[1]);
 	buf_puts(&b,
 		 ": percent of all time</text>\n<text x=\"8\" y=\"38\" fill=\"#555\">"
-		 "red came, blue went; pale: no more than chance explains</text>\n");
+		 "red: more; blue: less; pale: no more than chance explains</text>\n");
 	for (size_t i = 0; i < nr; i++)
 		put_row(&b, d, &d->row[i], TOP + i * ROW_HEIGHT,
 			most > 0 ? BAR_WIDTH / most : 0);

@@ -21,9 +21,9 @@
 #include "tools/ui/table.h"
 
 /*
- * What the numbers are made of, as lines of text or members of JSON. Without -v the
- * text only says where samples are moved to the slow instruction, if corrected is not
- * NULL.
+ * What the numbers are made of, as lines of text or members of JSON. corrected says
+ * where samples were moved to the slow instruction, such as "in the column blamed".
+ * Without -v the text says only that, and nothing if corrected is NULL.
  */
 void explainer_print_unit(const struct explainer *x, const char *corrected);
 void explainer_json_unit(const struct explainer *x, struct json *j);
@@ -52,8 +52,8 @@ void cyclestack_json_list(const struct explainer *x, const struct explanation *e
 enum calc_source { CALC_SOURCE_AT_HAND, CALC_SOURCE_ALWAYS, CALC_SOURCE_NEVER };
 
 /*
- * A procedure block by block: text, of all blocks or the hot ones, or CSV; an object,
- * on one line if wanted.
+ * Prints a procedure block by block: as text (of all blocks or only the hot ones) or
+ * CSV, or as an object of JSON, on one line if one_line is set.
  */
 int calc_print_table(const struct explainer *x, const struct explanation *ex,
 		     enum calc_source source, bool all, const struct out_options *out);

@@ -121,7 +121,7 @@ static void put_shares(const struct flame *f, const char *what,
 		buf_printf(out, " before, %.2f%% after", 100 * share(f, cost, 1));
 }
 
-/* Lines: what it costs; names come before. */
+/* Appends the lines of costs, which follow the lines of names. */
 static void put_costs(const struct flame *f, const struct call_cost *total,
 		      const struct call_cost *self, struct buf *out)
 {
@@ -502,7 +502,7 @@ static void json_node(struct json_boxes *p, const struct call_node *n)
 
 static void json_pruned(struct json_boxes *p, const struct call_node *n)
 {
-	char name[64] = "(deeper than is kept)";
+	char name[64] = "(deeper frames are not stored)";
 
 	if (n->nr_pruned)
 		snprintf(name, sizeof(name), "(%zu more)", n->nr_pruned);

@@ -31,14 +31,14 @@ struct flame {
 void flame_parts(const struct calltree *t, const struct frames *frames,
 		 double part[NR_FRAME_KINDS]);
 
-/* The change of a node's procedure; that of what was inlined is its caller's. */
+/* The change of a node's procedure; an inlined function has that of its caller. */
 const struct frame_change *flame_change_of(const struct flame *f,
 					   const struct call_node *n);
 
 /*
- * How a node that is not the root is coloured: above 0, its procedure changed, and
- * takes more itself on the second side here, up to 4 for more than four times as much;
- * below 0, less; 0: no significant change.
+ * The colour of a node that is not the root. 0: its procedure did not change
+ * significantly, or not in this direction at this node. 1 to 4: it takes more self time
+ * here on the second side; 4 is more than four times as much. -1 to -4: less, likewise.
  */
 int flame_shade(const struct flame *f, const struct call_node *n);
 

@@ -68,7 +68,7 @@ const fit = (name, room) => {
 	return letters.length <= chars ? name : letters.slice(0, chars - 1).join('') + '…';
 };
 
-// What is tall is scrolled: the tools stay, and the line below the boxes.
+// Keeps the tools and the line below the boxes in view while a tall picture is scrolled.
 const follow = () => {
 	const top = Math.max(0, -svg.getBoundingClientRect().top);
 	const bottom = Math.min(svg.height.baseVal.value, top + window.innerHeight);

@@ -162,7 +162,7 @@ static void put_time_cells(const struct list *l, struct table *t,
 	}
 }
 
-/* Nothing where there are no samples, so that the eye finds those that are. */
+/* Text has empty cells where there are no samples, so that the others stand out. */
 void list_event_cells(const struct list *l, struct table *t,
 		      const struct event_sum *tally, bool text)
 {
@@ -190,7 +190,7 @@ static void put_outcome_cell(struct table *t, const struct list *l, size_t i,
 		table_number(t, n);
 }
 
-/* Of the explanation: which instruction is it, how often did it run, how long? */
+/* What the explanation says of an instruction: how often it ran, and for how long. */
 struct rate {
 	double frequency, cycles; /* NAN: not known */
 	double blamed;

@@ -38,9 +38,9 @@ static void put_row(struct table *t, const struct list *l,
 	table_percent(t, list_time_percent(l, tally));
 }
 
-/* Lines between two rows of the procedure's own file, which have no code. */
 static const struct inlined_chain nothing_inlined;
 
+/* Lines between two rows of the procedure's own file, which have no code. */
 static void put_between(struct table *t, const struct list *l,
 			const struct list_line *a, const struct list_line *b)
 {

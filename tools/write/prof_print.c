@@ -30,7 +30,7 @@
 #define MAX_COLUMNS (2 * EVENTS_MAX + 20)
 #define SHORT_NS    1e8
 #define UNKNOWN     "[unknown]"
-#define LEAST_BAR   1e-9 /* of the highest bar: 0 is no missing epoch */
+#define LEAST_BAR   1e-9 /* of the highest bar; 0 would look like a missing epoch */
 
 /* Columns and the strings that their keys need. */
 struct layout {
@@ -83,7 +83,7 @@ static void add_event_columns(struct layout *l, const struct prof *p, size_t eve
 	l->drop[l->nr_drop++] = l->column[l->nr - 1].key;
 }
 
-/* In CSV as if events were for themselves, and then what they have together. */
+/* Text has one column of time; CSV also has the columns of each event. */
 static void add_time_columns(struct layout *l, const struct prof *p)
 {
 	add_column(l, "", make_key(l, "samples", p->ev.event[0].name), COLUMN_NUMBER,

@@ -2,7 +2,7 @@
 /*
  * profile.h - the rows of a profile
  *
- * What returns an int returns 0 or -ENOMEM, unless told.
+ * Functions that return an int return 0 or -ENOMEM, unless stated otherwise.
  */
 #ifndef CPI_TOOLS_WRITE_PROFILE_H
 #define CPI_TOOLS_WRITE_PROFILE_H
@@ -24,8 +24,10 @@ int prof_write_svg(const struct prof *p, const char *path);
 
 #define CONTEXT_COLUMNS 5 /* at most */
 
-/* The columns of a name as prof_context_name() gives it; how many they are. container
- * NULL: it is in none. */
+/*
+ * context_columns() fills the columns of a name of prof_context_name(), and returns
+ * their number. context_cells() fills their cells; container is NULL if there is none.
+ */
 size_t context_columns(int by, struct column out[CONTEXT_COLUMNS]);
 void context_cells(struct table *t, int by, const char *name,
 		   const struct cgroup_container *container);

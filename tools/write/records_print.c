@@ -312,7 +312,7 @@ static void put_event_line(struct table *t, const struct records_report *r,
 
 	if (!rates_event(&row, event, period, &e))
 		return;
-	if (event == RECORD_ANY) /* it is no event: all of them */
+	if (event == RECORD_ANY) /* not an event: stands for all records */
 		e.count = interval_count(e.known, period);
 	begin_line(t, r, ranked, "event", record_event_str(event));
 	table_number(t, e.known);

@@ -81,13 +81,12 @@ static void print_other_clocks(const struct selection *sel)
 			nr_clocks++;
 	}
 	if (nr_machines)
-		out_line(
-			"Note: %zu of the epochs are of another machine; cycles became "
-			"time by the newest epoch's clock.",
-			nr_machines);
+		out_line("Note: %zu of the epochs are of another machine; cycles were "
+			 "converted to time with the newest epoch's clock.",
+			 nr_machines);
 	if (nr_clocks)
-		out_line("Note: in %zu of the epochs the clock rate was another one; "
-			 "cycles became time by the newest epoch's clock.",
+		out_line("Note: %zu of the epochs have another clock rate; cycles were "
+			 "converted to time with the newest epoch's clock.",
 			 nr_clocks);
 }
 

@@ -21,7 +21,7 @@ struct report_time {
 	double idle_percent; /* of all; 0: none, or not known */
 	bool idle_included;  /* the rows' percentages are of all */
 	double rows_ns; /* time of the rows, if they are all of the selection; else 0 */
-	/* if rows also have time of other events: the one that the line has; or NULL */
+	/* if the rows also have time of other events: the one in the line; else NULL */
 	const char *event;
 };
 

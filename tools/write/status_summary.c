@@ -93,6 +93,8 @@ static void put_duration(struct buf *b, double seconds)
 {
 	char text[DURATION_TEXT_SIZE];
 
+	if (!(seconds > 0)) /* the clock was set back */
+		seconds = 0;
 	buf_puts(b, time_format_duration((uint64_t)(seconds * NSEC_PER_SEC), text));
 }
 

@@ -22,9 +22,8 @@ struct status_summary {
 int status_summary_print(const struct status_summary *s);
 
 /*
- * Where the cost is above the budget and cpid cannot lower it: appends why, and what
- * to do. daemon and least_hz are as above. False: the cost is not, or the rate goes
- * down by itself.
+ * If the cost is above the budget and cpid cannot lower it, appends why and what to do,
+ * and returns true. daemon and least_hz are as above.
  */
 bool status_summary_advise(const char *daemon, double least_hz, struct buf *out);
 
