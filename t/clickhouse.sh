@@ -22,7 +22,7 @@ store_lacks()
 		;;
 	esac
 	case $1 in
-	old) command -v clickhouse-server /usr/sbin/clickhouse-server >/dev/null ||
+	old) command -v clickhouse-server >/dev/null || [ -x /usr/sbin/clickhouse-server ] ||
 		echo "clickhouse-server is missing" ;;
 	now)
 		if ! command -v node >/dev/null; then

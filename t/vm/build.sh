@@ -23,6 +23,7 @@ build_cpi()
 {
 	mkdir -p "$work/cpi"
 	[ -x "$srcdir/configure" ] || build autoreconf autoreconf -fi "$srcdir"
+	ln -sfn "$srcdir" "$work/source" # configure refuses sources in a path with a space
 	# The host's says what to link, the sysroot has it.
 	cat >"$work/llvm-config" <<-EOF
 		#!/bin/sh
@@ -31,7 +32,7 @@ build_cpi()
 	chmod +x "$work/llvm-config"
 	[ "$work/cpi/config.status" -nt "$srcdir/configure" ] &&
 		grep -q "$sysroot" "$work/cpi/config.status" ||
-		build configure env -C "$work/cpi" "$srcdir/configure" -q \
+		build configure env -C "$work/cpi" "$work/source/configure" -q \
 			--host="$triplet" CC="$triplet-gcc --sysroot=$sysroot" \
 			CXX="$triplet-g++ --sysroot=$sysroot" CFLAGS=-O2 CXXFLAGS=-O2 \
 			LLVM_CONFIG="$work/llvm-config" PKG_CONFIG=pkg-config \

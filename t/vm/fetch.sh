@@ -142,8 +142,8 @@ depends()
 	vm_apt apt-cache depends "$1" | sed -n "s/.*Depends: \\($2\\).*/\\1/p" | sort -u
 }
 
-# The kernel's own ELF file is smaller packed: its place stands in the header of
-# bzImage (Documentation/x86/boot.rst). Booting it by PVH saves the decompression.
+# bzImage contains the kernel's ELF file, compressed; its header says where
+# (Documentation/x86/boot.rst). Booting it by PVH saves the decompression.
 unpack_vmlinux()
 {
 	word()

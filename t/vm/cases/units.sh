@@ -10,5 +10,6 @@ for unit in /cpi/t/unit/check_*; do
 	echo "${unit##*/}: $(grep -c '^ok' out) passed"
 	grep '^not ok' out && failed=yes
 	grep -q '^ok' out || failed=yes
+	grep -q '^1[.][.]' out || failed=yes # the plan is the last line
 done
 [ -z "${failed:-}" ] || fail 'units'
