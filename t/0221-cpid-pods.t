@@ -9,30 +9,7 @@ need containerd ctr runc curl python3 cc
 [ "$(id -u)" = 0 ] || skip_all 'only root runs containers'
 [ -e "$builddir/helpers/cri.pb-c.h" ] || skip_all 'this build lacks protobuf-c'
 
-cat >pause.c <<'END'
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	for (volatile unsigned long i = 0; argc > 1 && i < 1000000000; i++)
-		;
-	for (;;)
-		pause();
-}
-END
-cc -O1 -static -o pause pause.c 2>/dev/null || skip_all 'no static program can be made here'
-cat >config.toml <<END
-version = 2
-root = "$PWD/root"
-state = "$PWD/state"
-[grpc]
-  address = "$PWD/containerd.sock"
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "localhost/pause:1"
-  restrict_oom_score_adj = true
-  disable_apparmor = true
-  [plugins."io.containerd.grpc.v1.cri".containerd]
-    snapshotter = "native"
-END
+cc -O1 -static -o pod "$srcdir/t/pod.c" 2>/dev/null || skip_all 'no static program can be made here'
 pod_id=
 group=cpi-pods-$$
 pods_end()
@@ -45,20 +22,21 @@ pods_end()
 	find /sys/fs/cgroup -depth -type d -path "*/$group*" -exec rmdir {} + 2>/dev/null
 }
 trap pods_end EXIT
-containerd -c config.toml >containerd.log 2>&1 &
+containerd -c "$srcdir/t/containerd.toml" --root "$PWD/root" --state "$PWD/state" \
+	--address "$PWD/containerd.sock" >containerd.log 2>&1 &
 tap_pids="$tap_pids $!"
 is_up()
 {
 	[ -S containerd.sock ] && ctr -a "$PWD/containerd.sock" version >/dev/null 2>&1
 }
 within 60 is_up || skip_all 'containerd does not start here'
-"$srcdir/t/containerd.py" image pause.tar localhost/pause:1 pause &&
-	ctr -a "$PWD/containerd.sock" -n k8s.io images import pause.tar >import.log 2>&1 ||
+"$srcdir/t/containerd.py" image pod.tar localhost/pod:1 pod &&
+	ctr -a "$PWD/containerd.sock" -n k8s.io images import pod.tar >import.log 2>&1 ||
 	skip_all "containerd takes no image: $(tail -n 1 import.log)"
 collect_start -F 1000
 ids=$("$srcdir/t/containerd.py" run "$PWD/containerd.sock" \
 	"/$group/kubepods/burstable/pod0123abcd-0123-0123-0123-0123456789ab" \
-	shop cart-7d9 cart localhost/pause:1 burn 2>run.err) || {
+	shop cart-7d9 cart localhost/pod:1 burn 2>run.err) || {
 	sed 's/^/# /' run.err
 	cpid_ask quit >/dev/null
 	skip_all 'no pod can run here'

@@ -14,7 +14,8 @@ suite=${SUITE:-bookworm} machine=${MACHINE:-amd64}
 need mmdebstrap $qemu mkfs.ext4 dpkg-scanpackages cpio depmod modprobe
 packages_build "$suite" "$machine"
 previous_build
-bootable_root root booted.sh
+bootable_root root booted.sh "$pod_packages"
+pod_files root
 kernel_fetch
 [ -z "${PARTS:-}" ] || echo "$PARTS" >root/srv/parts
 cp -r "$previous" root/srv/previous

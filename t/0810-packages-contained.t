@@ -14,7 +14,8 @@ need mmdebstrap dpkg-scanpackages systemd-nspawn
 suite=${SUITE:-$(host_suite)}
 packages_build "$suite"
 previous_build
-bootable_root root booted.sh
+bootable_root root booted.sh "$pod_packages"
+pod_files root
 cp -r "$previous" root/srv/previous
 cp "$builddir/t/initial_namespace.so" root/srv/
 [ -z "${PARTS:-}" ] || echo "$PARTS" >root/srv/parts

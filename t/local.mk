@@ -339,7 +339,7 @@ EXTRA_DIST += t/vm
 # Packages.
 dist_check_SCRIPTS += t/0801-packages-files.t t/0802-deploy-files.t
 QUICK_TESTS += t/0801-packages-files.t t/0802-deploy-files.t
-EXTRA_DIST += t/deploy_check.py t/containerd.py
+EXTRA_DIST += t/deploy_check.py t/containerd.py t/containerd.toml t/pod.c
 # They build the packages, and are among the long ones of check --vm.
 EXTRA_DIST += t/packages
 check_PROGRAMS += t/initial_namespace.so

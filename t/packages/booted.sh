@@ -39,6 +39,7 @@ part page
 part web_confined
 part confined
 part ships
+part pods
 cpi flush
 stored >stored
 end GUEST-REBOOTS

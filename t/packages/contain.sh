@@ -17,7 +17,7 @@ contain_start()
 	shift
 	SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn -q --register=no --keep-unit \
 		-D "$contain_root" --boot --capability=all "${contain_network:---private-network}" \
-		--system-call-filter='bpf open_by_handle_at perf_event_open' --console=pipe "$@" \
+		--system-call-filter='bpf open_by_handle_at perf_event_open @keyring' --console=pipe "$@" \
 		</dev/null >console 2>&1 &
 	container=$!
 	tap_pids="$tap_pids $container"

@@ -275,15 +275,30 @@ END
 	mkdir -p "$1/etc/systemd/system/multi-user.target.wants"
 	ln -s /etc/systemd/system/guest.service "$1/etc/systemd/system/multi-user.target.wants/"
 	echo guest >"$1/etc/hostname"
+	echo '127.0.0.1 localhost' >"$1/etc/hosts"
 	: >"$1/etc/machine-id"
+}
+
+# What guest.sh's pods() takes from the archive, and what it finds in /srv. A program for
+# another machine than this one takes its compiler.
+pod_packages='containerd runc curl python3'
+pod_files()
+{
+	case $machine in
+	amd64) pod_cc=x86_64-linux-gnu-gcc ;;
+	arm64) pod_cc=aarch64-linux-gnu-gcc ;;
+	esac
+	cp "$srcdir/t/containerd.py" "$srcdir/t/containerd.toml" "$1/srv/"
+	$pod_cc -O1 -static -o "$1/srv/pod" "$srcdir/t/pod.c" 2>pod.log || note "no pod: $(head -n 1 pod.log)"
 }
 
 # preinstall ROOT: installs what our packages depend on, which takes an emulated machine
 # minutes, and leaves out what a first boot does.
 preinstall()
 {
-	chroot "$1" sh -c 'cd /srv/repo && dpkg -i $(ls | grep "[.]deb$" | grep -v -E "^(lib)?cpi")' \
-		>preinstall.log 2>&1 || bail "dpkg: $(tail -n 1 preinstall.log)"
+	chroot "$1" sh -c 'cd /srv/repo && apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -qy \
+		--no-install-recommends install $(ls | grep "[.]deb$" | grep -v -E "^(lib)?cpi" | sed "s,^,./,")' \
+		>preinstall.log 2>&1 || bail "apt: $(grep -m 1 "^E:" preinstall.log)"
 	echo 0123456789abcdef0123456789abcdef >"$1/etc/machine-id"
 	echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/unsafe"
 	for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \
