@@ -105,7 +105,7 @@ profile()
 has_both()
 {
 	cpi flush --socket run/cpid.sock && profile --by image >images &&
-		grep -q burn_a images && grep -q burn_b images
+		grep -q ',/burn_a,' images && grep -q '/burn_b,' images
 }
 
 await has_both
@@ -115,8 +115,8 @@ head -n 12 images | sed 's/^/# /'
 # machine other programs wait for it, too, each for many seconds.
 has_name()
 {
-	cpi flush --socket run/cpid.sock && profile --by procedure --image '*/burn_a' >procedures &&
-		grep -q ',burn_a,' procedures
+	cpi flush --socket run/cpid.sock && profile --by procedure --image /burn_a >procedures &&
+		grep -q ',burn_a,/burn_a,' procedures
 }
 within 1500 has_name
 ok $? 'a procedure of the other container has its name'
