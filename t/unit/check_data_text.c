@@ -26,6 +26,9 @@ static const struct {
 	  .chases = true,
 	  .text = ", misses 12 to 50 %, beyond L1, chases pointers over 2.1 million "
 		  "lines" },
+	{ .miss = { 1, 0.6, 0.31 }, /* 0.31 is more than half of 0.6, not of 1 */
+	  .lines = { 8, 8, 8 },
+	  .text = ", misses 50 to 200 %, beyond L2, no stride, over 512 bytes" },
 	{ .miss = { 1, 1, 1 },
 	  .lines = { 100, 80, INFINITY },
 	  .text = ", misses 50 to 200 %, beyond L3, no stride, over at least 5.0 KB" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "analysis/isa/isa.h"
@@ -403,6 +404,55 @@ START_TEST(kinds_registers_and_memory_are_known)
 }
 END_TEST
 
+/* What instructions of AArch64 compute; what is not known is ISA_OP_OTHER. */
+static const struct {
+	const char *text;
+	uint32_t word;
+	struct isa_effect effect;
+} effects[] = {
+	{ "ldr    x0, [x1]",
+	  0xf9400020,
+	  { .op = ISA_OP_LOAD, .to = ISA_GENERAL, .size = 8 } },
+	{ "prfm   pldl1keep, [x1]", 0xf9800020, { .op = ISA_OP_OTHER } },
+	{ "prfm   pldl1keep, [x1, x2]", 0xf8a26820, { .op = ISA_OP_OTHER } },
+	{ "and    w0, w1, #0xff",
+	  0x12001c20,
+	  { .op = ISA_OP_AND,
+	    .to = ISA_GENERAL,
+	    .a = ISA_GENERAL + 1,
+	    .value = 0xff } },
+	{ "and    x0, x1, #0xffffffffff",
+	  0x92409c20,
+	  { .op = ISA_OP_AND,
+	    .to = ISA_GENERAL,
+	    .a = ISA_GENERAL + 1,
+	    .value = 0xffffffffff } },
+	{ "and    w0, w1, #0xff00ff", 0x12009c20, { .op = ISA_OP_OTHER } },
+};
+
+START_TEST(effects_are_those_of_the_instruction)
+{
+	const struct isa_effect *want = &effects[_i].effect;
+	const uint32_t word = htole32(effects[_i].word);
+	char text[ISA_TEXT_SIZE];
+	struct isa_effect e;
+	struct insn insn;
+	struct isa *isa;
+
+	ck_assert_int_eq(isa_open(MACHINE_AARCH64, &isa), 0);
+	ck_assert_int_eq(isa_decode(isa, (const uint8_t *)&word, 4, ADDRESS, &insn), 0);
+	ck_assert_str_eq(isa_text(isa, &insn, text), effects[_i].text);
+	e = isa_effect(isa, &insn);
+	ck_assert_msg(e.op == want->op &&
+			      (e.op == ISA_OP_OTHER ||
+			       (e.to == want->to && e.a == want->a &&
+				e.size == want->size && e.value == want->value)),
+		      "%s: operation %d: %d = %d, %lld, size %d", text, e.op, e.to, e.a,
+		      (long long)e.value, e.size);
+	isa_close(isa);
+}
+END_TEST
+
 START_TEST(an_unknown_machine_is_refused)
 {
 	struct isa *isa = NULL;
@@ -452,6 +502,7 @@ static Suite *isa_suite(void)
 
 	tcase_add_loop_test(tc, instructions_decode, 0, NR(insns));
 	tcase_add_loop_test(tc, kinds_registers_and_memory_are_known, 0, NR(facts));
+	tcase_add_loop_test(tc, effects_are_those_of_the_instruction, 0, NR(effects));
 	tcase_add_test(tc, an_unknown_machine_is_refused);
 	tcase_add_loop_test(tc, any_bytes_decode_to_their_end, 0, 2);
 	suite_add_tcase(s, tc);

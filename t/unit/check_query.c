@@ -1161,6 +1161,72 @@ static int no_edges(void *ctx, const struct query_edges *row)
 	return -EIO;
 }
 
+static int list_edges(void *ctx, const struct query_edges *row)
+{
+	buf_printf(ctx, "%s: %s to %s\n", edges_kind_str(row->kind),
+		   row->image.desc.name, row->target.desc.name);
+	return 0;
+}
+
+/* The image's id and, of all kinds, edges within it, from it and to it. */
+static int64_t flush_edges(struct db *db, struct store *s, const struct image_desc *own)
+{
+	static const struct image_desc other = { .kind = IMAGE_FILE, .name = "/other" };
+	const struct image_desc *ends[][2] = { { own, own },
+					       { own, &other },
+					       { &other, own } };
+	const struct flush_stream stream = test_stream;
+	struct flush_edges edges[EDGES_NR_KINDS * NR(ends)];
+	struct flush f = { .seq = 1,
+			   .streams = &stream,
+			   .nr_streams = 1,
+			   .edges = edges,
+			   .nr_edges = NR(edges) };
+	int64_t id;
+
+	for (size_t i = 0; i < NR(edges); i++) {
+		edges[i] = (struct flush_edges){ ends[i % NR(ends)][0],
+						 ends[i % NR(ends)][1], 0,
+						 (enum edges_kind)(i / NR(ends)),
+						 edges_new() };
+		ck_assert_int_eq(
+			edges_add(edges[i].edges, &(struct edge){ 4, 8, .n = 7 }), 0);
+	}
+	ck_assert_int_eq(store_flush(s, &f), 0);
+	for (size_t i = 0; i < NR(edges); i++)
+		edges_free(edges[i].edges);
+	ck_assert_int_eq(sql_get(db_handle(db), &id,
+				 "SELECT id FROM image WHERE name = ?", "s", own->name),
+			 0);
+	return id;
+}
+
+START_TEST(an_images_pairs_may_have_begun_in_another)
+{
+	static const struct image_desc own = { .kind = IMAGE_FILE, .name = "/own" };
+	struct query_epochs e;
+	const struct query_selection sel = { .epochs = &e };
+	struct buf rows = { 0 };
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+	const int64_t id = flush_edges(db, s, &own);
+
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	ck_assert_int_eq(query_edges(db, &sel, id, list_edges, &rows), 0);
+	ck_assert_str_eq(buf_str(&rows), "pace start: /own to /other\n"
+					 "branch: /own to /own\n"
+					 "run: /own to /own\n"
+					 "pace: /own to /own\n"
+					 "pace start: /own to /own\n");
+	buf_fini(&rows);
+	query_epochs_fini(&e);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static int no_stack(void *ctx, const struct query_stack *row)
 {
 	return -EIO;
@@ -1241,6 +1307,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, kinds_that_were_kept_apart_do_not_combine);
 	tcase_add_test(tc, captures_come_back_in_unsigned_order);
 	tcase_add_loop_test(tc, gaps_that_overlap_are_found, 0, NR(gap_ranges));
+	tcase_add_test(tc, an_images_pairs_may_have_begun_in_another);
 	tcase_add_test(tc, an_epoch_that_retention_works_on_is_refused);
 	tcase_add_test(tc, an_empty_database_has_no_epochs);
 	suite_add_tcase(s, tc);
