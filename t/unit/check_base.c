@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/fdpass.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/hmap.h"
@@ -225,6 +227,7 @@ static const struct {
 	{ "-99999d", NULL, NULL }, /* before 1970 */
 	{ "last 99999 days", NULL, NULL },
 	{ "last 99999999999999999999 days", NULL, NULL },
+	{ "last 30501 weeks", NULL, NULL }, /* 3 days more than 2^64 nanoseconds */
 	{ "last hours", NULL, NULL },
 	{ "last 0 hours", NULL, NULL },
 	{ "last 2 hour", NULL, NULL },
@@ -364,6 +367,7 @@ static const struct {
 	{ "5%%", -EINVAL },  { "", -EINVAL },      { "%", -EINVAL },
 	{ "nan", -EINVAL },  { "inf", -ERANGE },   { "-1", -ERANGE },
 	{ "1e-9", -ERANGE }, { "100.5", -ERANGE }, { "1e999", -ERANGE },
+	{ " 5", -EINVAL },   { "5 ", -EINVAL },    { "\t5%", -EINVAL },
 };
 
 START_TEST(a_real_number_is_within_its_bounds)
@@ -488,6 +492,76 @@ START_TEST(every_error_has_a_text)
 }
 END_TEST
 
+static int next_descriptor(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* What comes of a message; the descriptors that it hands over are closed. */
+static int take(int socket, int nr)
+{
+	int fd[FDPASS_MAX], n;
+	char bytes[2];
+
+	if (nr)
+		n = fdpass_take(socket, bytes, 1, fd, nr);
+	else
+		n = (int)fdpass_take_some(socket, bytes, sizeof(bytes), fd, 0);
+	if (n > 0 && !nr && *fd >= 0)
+		close(*fd);
+	for (int i = 0; nr && i < n; i++)
+		close(fd[i]);
+	return n;
+}
+
+static const struct {
+	int size, nr;    /* sent: bytes and descriptors */
+	int wanted, got; /* 0 wanted: fdpass_take_some() */
+} messages[] = {
+	{ 1, 1, 1, 1 },       { 1, 0, 1, 0 },       { 1, 4, 4, 4 },
+	{ 1, 2, 1, -EPROTO }, { 1, 4, 3, -EPROTO }, { 1, 2, 3, -EPROTO },
+	{ 2, 1, 1, -EPROTO }, { 0, 1, 1, -EPIPE },  { 0, 3, 3, -EPIPE },
+	{ 1, 1, 0, 1 },       { 2, 0, 0, 2 },       { 1, 2, 0, -EPROTO },
+	{ 1, 4, 0, -EPROTO }, { 3, 1, 0, -EPROTO }, { 0, 1, 0, -EPIPE },
+};
+
+START_TEST(descriptors_that_nobody_expects_are_closed)
+{
+	const int own[FDPASS_MAX] = { 0, 1, 2, 1 };
+	int pair[2], before;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	before = next_descriptor();
+	ck_assert_int_eq(fdpass_send(pair[0], "abc", messages[_i].size, own,
+				     messages[_i].nr),
+			 0);
+	ck_assert_int_eq(take(pair[1], messages[_i].wanted), messages[_i].got);
+	ck_assert_int_eq(next_descriptor(), before);
+	close(pair[0]);
+	close(pair[1]);
+}
+END_TEST
+
+START_TEST(a_look_into_a_socket_takes_one_descriptor)
+{
+	const int own[] = { 1, 2 };
+	int pair[2], before, fd;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	before = next_descriptor();
+	ck_assert_int_eq(fdpass_send(pair[0], "a", 1, own, NR(own)), 0);
+	fd = fdpass_peek(pair[1]);
+	ck_assert_int_eq(fd, before);
+	close(fd);
+	ck_assert_int_eq(next_descriptor(), before);
+	close(pair[0]);
+	close(pair[1]);
+}
+END_TEST
+
 static const struct {
 	const char *glob, *path;
 	bool matches;
@@ -545,6 +619,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, only_regular_files_are_opened);
 	tcase_add_test(tc, a_file_is_made_once_with_its_mode);
 	tcase_add_loop_test(tc, descriptors_are_closed_from_one_on, 0, 2);
+	tcase_add_loop_test(tc, descriptors_that_nobody_expects_are_closed, 0,
+			    NR(messages));
+	tcase_add_test(tc, a_look_into_a_socket_takes_one_descriptor);
 	tcase_add_test(tc, every_error_has_a_text);
 	suite_add_tcase(s, tc);
 	return s;

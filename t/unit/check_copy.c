@@ -495,6 +495,40 @@ START_TEST(an_export_replaces_files_alone_and_when_told)
 }
 END_TEST
 
+/* SQLite would apply the -wal file to the file that took the database's place. */
+START_TEST(an_export_replaces_no_database_in_use)
+{
+	struct dbtest t;
+	char path[120], link_path[120], *before, *after;
+	struct db *writer;
+
+	dbtest_init(&t);
+	make_db(t.path, NR_RUNS, 1);
+	before = dump_path(t.path);
+	ck_assert_int_eq(export_path(t.path, "1", t.path, true), -EINVAL);
+	ck_assert_int_eq(link(t.path, path_of(&t, "link.db", link_path)), 0);
+	ck_assert_int_eq(export_path(t.path, "1", link_path, true), -EINVAL);
+	ck_assert_int_eq(unlink(link_path), 0);
+	after = dump_path(t.path);
+	ck_assert_str_eq(before, after);
+	free(after);
+
+	ck_assert_int_eq(export_path(t.path, "1", path_of(&t, "e.db", path), false), 0);
+	writer = open_path(path, DB_COLLECT);
+	ck_assert_int_eq(store_label_epoch(writer, 1, "in use"), 0);
+	free(before);
+	before = dump_path(path);
+	ck_assert_int_eq(export_path(t.path, "2", path, true), -EBUSY);
+	db_close(writer);
+	after = dump_path(path);
+	ck_assert_str_eq(before, after);
+	ck_assert_int_eq(export_path(t.path, "2", path, true), 0);
+	free(before);
+	free(after);
+	dbtest_fini(&t);
+}
+END_TEST
+
 /* A run whose epoch is exported while it is open, and when it has ended. */
 START_TEST(an_epoch_that_was_open_grows)
 {
@@ -908,6 +942,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, the_names_of_the_contexts_containers_come_along);
 	tcase_add_test(tc, an_export_keeps_ids_and_is_one_small_file);
 	tcase_add_test(tc, an_export_replaces_files_alone_and_when_told);
+	tcase_add_test(tc, an_export_replaces_no_database_in_use);
 	tcase_add_test(tc, an_epoch_that_was_open_grows);
 	tcase_add_loop_test(tc, what_is_there_already_is_found_by_its_flushes, 0,
 			    NR(others));

@@ -1241,20 +1241,20 @@ START_TEST(an_epoch_that_retention_works_on_is_refused)
 {
 	struct query_epochs e;
 	const struct query_selection sel = { .epochs = &e };
+	struct query_comms comms;
 	struct dbtest t;
-	struct store *s;
-	struct db *db = dbtest_make(&t, &s);
+	struct db *db = make_epochs(&t);
 
-	ck_assert_int_eq(dbtest_flush(s, 1, 4, 10), 0);
 	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
 	ck_assert_int_eq(
-		sql_exec(db_handle(db), "INSERT INTO roll VALUES (1, NULL, 0, 0)"), 0);
+		sql_exec(db_handle(db), "INSERT INTO roll VALUES (2, NULL, 0, 0)"), 0);
 	ck_assert_int_eq(query_profiles(db, &sel, no_profile, NULL, NULL), -EAGAIN);
 	ck_assert_int_eq(query_edges(db, &sel, 0, no_edges, NULL), -EAGAIN);
 	ck_assert_int_eq(query_stacks(db, &sel, no_stack, NULL), -EAGAIN);
 	ck_assert_int_eq(query_windows(db, &sel, no_windows, NULL), -EAGAIN);
+	ck_assert_int_eq(query_comms(db, &sel, &comms), -EAGAIN);
+	ck_assert_int_eq(query_contexts(db, &sel, 1 << CONTEXT_COMM, &comms), -EAGAIN);
 	query_epochs_fini(&e);
-	store_free(s);
 	db_close(db);
 	dbtest_fini(&t);
 }

@@ -132,6 +132,9 @@ static const struct {
 	{ "x", NULL },
 	{ "", NULL },
 	{ "a-very-long-word-that-no-command-could-ever-be", NULL },
+	{ "a-word-of-more-than-93-letters-of-which-a-third-are-more-than-the-longest-"
+	  "distance-that-is-counted",
+	  NULL },
 };
 
 START_TEST(a_mistyped_word_finds_what_was_meant)
