@@ -119,7 +119,7 @@ place()
 	mv "$1" "$2/.build-id/${id%"${id#??}"}/${id#??}.debug"
 }
 
-echo "1..33"
+echo "1..34"
 variant gcc5 g++ -g -gdwarf-5
 variant gcc4 g++ -g -gdwarf-4
 variant gcclto g++ -g -flto
@@ -187,6 +187,14 @@ link()
 		(cd link && objcopy --add-gnu-debuglink=own.debug program)
 }
 with "objcopy strip" link "a debug file by debug link and checksum"
+# As Yocto does: the debug file in .debug has the name of the program.
+own()
+{
+	mkdir own/.debug && objcopy --only-keep-debug "$reference" own/.debug/program &&
+		strip -o own/program "$reference" &&
+		objcopy --add-gnu-debuglink=own/.debug/program own/program
+}
+with "objcopy strip" own "a debug link with the name of the file itself"
 eulink()
 {
 	(cd eulink && eu-strip -f program.debug -o program "$reference")

@@ -5,7 +5,7 @@
 . "$srcdir/t/tap.sh"
 command -v python3 >/dev/null || skip_all 'no python3 to read JSON'
 command -v sqlite3 >/dev/null || skip_all 'sqlite3 is missing'
-plan 41
+plan 43
 
 traces=$srcdir/t/fixtures/tip
 part=$traces/konata-part.kanata.gz
@@ -101,3 +101,11 @@ cpi tip --records=no/where "$part" >/dev/null 2>err
 like "$(cat err)" 'no/where: No such file' 'records that cannot be written are an error'
 cpi tip --records=gone text >/dev/null 2>err
 ok "$([ ! -e gone ]; echo $?)" 'no file of records is left if the trace is none'
+echo older >older
+head -c 1000 "$traces/rsd-towers.tokens64.zst" >cut.zst
+cpi tip --records=older cut.zst >/dev/null 2>err
+is "$? $(cat older)" '1 older' 'older records are kept if the trace ends too early'
+cp "$part" own.gz
+cpi tip --records=own.gz own.gz >/dev/null 2>err
+cpi record --replay=own.gz -o own.db 2>err
+like "$(cat err)" '749 samples in own.db' 'a trace is read before its records take its place'
