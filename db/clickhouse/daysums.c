@@ -324,6 +324,9 @@ static int make_lot(struct ch_store *s, const struct period *p, uint64_t number,
 	    !memcmp(&looks.tally[0], &looks.tally[1], sizeof(looks.tally[0]))) {
 		err = commit(s, p, &valid.tally[0], lot);
 		*nr += !err;
+	} else if (!err && !whole) {
+		log_info("fleet: one day is not added up, because one of its hours is "
+			 "not");
 	} else if (!err) {
 		log_info("fleet: epochs of one %s changed while it was added up: the "
 			 "next 'cpi fleet roll' adds it up",

@@ -43,9 +43,9 @@ struct daysums_made {
 
 /*
  * Makes lots for hours and days that ended at least an hour ago and have no valid lot.
- * Skips an hour with too many places (placesums.h). Removes lots that were replaced at
- * least an hour ago, lots that were never completed, and the hours of a day whose
- * newest lot is a day old. Returns 0, or an error of store.h, logged.
+ * Skips an hour with too many places (placesums.h), and its day. Removes lots that were
+ * replaced at least an hour ago, lots that were never completed, and the hours of a day
+ * whose newest lot is a day old. Returns 0, or an error of store.h, logged.
  */
 int daysums_make(struct ch_store *s, struct daysums_made *made);
 

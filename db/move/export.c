@@ -32,6 +32,14 @@ static int refuse(const char *path, int err, const char *why)
 	return err;
 }
 
+/* Whether there is a log for the path, which SQLite would apply to the new file. */
+static bool has_log(const char *path)
+{
+	struct stat st;
+
+	return !place_stat_beside(path, "-wal", &st) && st.st_size;
+}
+
 /* Whether a file may appear at path; source is the database that is exported. */
 static int check_place(const char *path, const char *source, bool force)
 {
@@ -40,7 +48,13 @@ static int check_place(const char *path, const char *source, bool force)
 
 	if (lstat(path, &st) < 0) {
 		err = -errno;
-		return err == -ENOENT ? 0 : refuse(path, err, err_str(err));
+		if (err != -ENOENT)
+			return refuse(path, err, err_str(err));
+		if (has_log(path))
+			return refuse(path, -EBUSY,
+				      "the -wal file of a database that was removed is "
+				      "beside it: remove it, or name another file");
+		return 0;
 	}
 	if (!S_ISREG(st.st_mode))
 		return refuse(path, -ENODEV, "not a regular file: name another file");
@@ -50,8 +64,7 @@ static int check_place(const char *path, const char *source, bool force)
 			      "this is the database itself: name another file");
 	if (!force)
 		return refuse(path, -EEXIST, exists);
-	/* SQLite would apply the old file's WAL to the new file. */
-	if (!place_stat_beside(path, "-wal", &other) && other.st_size)
+	if (has_log(path))
 		return refuse(path, -EBUSY,
 			      "it is a database with a -wal file, as while cpid or cpi "
 			      "record writes to it: name another file");

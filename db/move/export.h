@@ -14,8 +14,8 @@
  * Writes epochs of db and everything that they refer to into a new database (0640),
  * which appears at path when it is complete. Ids stay the same. -EEXIST if path exists,
  * unless force replaces a regular file; -ENODEV if it is not a regular file; -EINVAL if
- * it is db itself; -EBUSY if force would replace a database that has a -wal file with
- * content. Errors are logged.
+ * it is db itself; -EBUSY if there is a -wal file with content for path. Errors are
+ * logged.
  */
 int export_epochs(struct db *db, const struct query_epochs *e, const char *path,
 		  bool force);

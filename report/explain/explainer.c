@@ -205,6 +205,13 @@ int explainer_load_edges(struct explainer *x)
 	forget_edges(x);
 	err = query_edges(x->scope->sel.db, &x->scope->sel.query, x->image.id,
 			  take_edges, x);
+	if (err == -CPI_ELIMIT) {
+		log_warn("%s: more different branches than can be added up, so branch "
+			 "stacks are not used: select fewer epochs",
+			 x->image.desc.name);
+		forget_edges(x);
+		err = 0;
+	}
 	if (!err)
 		x->edges_of = x->image.id;
 	return err;

@@ -69,6 +69,8 @@ static int pick_ids(char *spec, unsigned int nr, unsigned int nr_dbs, struct buf
 
 	while (!err && (item = strsep(&spec, ","))) {
 		err = parse_nr(item, nr_dbs, &of, &id);
+		if (is_time(item, nr_dbs)) /* a list has ids, not times */
+			err = -EINVAL;
 		if (!err && (!of || of == nr))
 			buf_printf(ids, "%s%s", ids->len ? "," : "", id);
 	}

@@ -519,6 +519,10 @@ START_TEST(an_export_replaces_no_database_in_use)
 	free(before);
 	before = dump_path(path);
 	ck_assert_int_eq(export_path(t.path, "2", path, true), -EBUSY);
+	/* Of a database that was removed, as well. */
+	ck_assert_int_eq(rename(path, path_of(&t, "away.db", link_path)), 0);
+	ck_assert_int_eq(export_path(t.path, "2", path, false), -EBUSY);
+	ck_assert_int_eq(rename(link_path, path), 0);
 	db_close(writer);
 	after = dump_path(path);
 	ck_assert_str_eq(before, after);

@@ -29,6 +29,7 @@ static const struct {
 	{ "0:1", { NULL }, -EINVAL },
 	{ "4:1", { NULL }, -EINVAL },
 	{ "1:1,4:1", { NULL }, -EINVAL },
+	{ "10,10:15", { NULL }, -EINVAL },
 	{ "99999999999999999999:1", { NULL }, -EINVAL },
 };
 
