@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,12 +194,13 @@ START_TEST(exceptions_enter_at_landing_pads)
 }
 END_TEST
 
-/* An image of x86-64 code alone, with one procedure. */
-static int build_code(struct fixture *f, const void *code, size_t size)
+/* An image of x86-64 code with a procedure, and data behind it. */
+static int build_code_and_data(struct fixture *f, const void *code, size_t size,
+			       size_t all)
 {
 	const struct image_desc desc = { .kind = IMAGE_BPF, .name = "[code]" };
 	const struct capture_symbol symbol = { 0x1000, size, "code" };
-	const struct capture_code piece = { 0x1000, size, code };
+	const struct capture_code piece = { 0x1000, all, code };
 
 	ck_assert_int_eq(image_open_capture(&desc, MACHINE_X86_64, &symbol, 1, &piece,
 					    1, &f->im),
@@ -207,6 +209,11 @@ static int build_code(struct fixture *f, const void *code, size_t size)
 	arena_init(&f->arena, 64 << 20);
 	return cfg_build(f->im, f->isa, image_symbol_at(f->im, 0x1000), &f->arena,
 			 &f->cfg);
+}
+
+static int build_code(struct fixture *f, const void *code, size_t size)
+{
+	return build_code_and_data(f, code, size, size);
 }
 
 /* Small pieces of code with what is to become of them. */
@@ -241,6 +248,36 @@ START_TEST(pieces_of_code_have_their_blocks)
 			      f.cfg->missing_edges == pieces[_i].missing,
 		      "%s: %d blocks, %d edges", pieces[_i].what, f.cfg->exit,
 		      f.cfg->nr_edges);
+	close_fixture(&f);
+}
+END_TEST
+
+/*
+ * The register of a table counts elsewhere. The zero that it counts from is no address,
+ * so the sum replaces no constant. The table's address is set so far before the jump
+ * that it is looked for in the whole procedure.
+ */
+START_TEST(a_counter_in_the_register_of_a_table_does_not_hide_it)
+{
+	static const char address[] = "\x48\x8d\x0d\x79\0\0\0"; /* lea rcx, [0x1080] */
+	static const char jump[] =
+		"\x0f\xb6\x07"              /* movzx eax, byte [rdi] */
+		"\x83\xf8\x01\x77\x05"      /* cmp eax, 1; ja 0x1074 */
+		"\xff\x24\xc1"              /* jmp [rcx+rax*8] */
+		"\xc3\xc3"                  /* 0x1072, 0x1073: ret */
+		"\x31\xc9\x48\xff\xc1\xc3"; /* xor ecx, ecx; inc rcx */
+	static const uint64_t table[] = { 0x1072, 0x1073 };
+	char code[0x90];
+	struct fixture f;
+
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, address, sizeof(address) - 1);
+	memcpy(code + 0x67, jump, sizeof(jump) - 1);
+	for (size_t i = 0; i < NR(table); i++)
+		memcpy(code + 0x80 + 8 * i, &(uint64_t){ htole64(table[i]) }, 8);
+	ck_assert_int_eq(build_code_and_data(&f, code, 0x7a, sizeof(code)), 0);
+	ck_assert(!f.cfg->missing_edges);
+	ck_assert_int_eq(nr_edges(f.cfg, EDGE_INDIRECT, -1), NR(table));
 	close_fixture(&f);
 }
 END_TEST
@@ -327,6 +364,7 @@ static Suite *cfg_suite(void)
 	tcase_add_loop_test(tc, a_cold_part_is_part_of_its_procedure, 0, 2);
 	tcase_add_loop_test(tc, exceptions_enter_at_landing_pads, 0, 2);
 	tcase_add_loop_test(tc, pieces_of_code_have_their_blocks, 0, NR(pieces));
+	tcase_add_test(tc, a_counter_in_the_register_of_a_table_does_not_hide_it);
 	tcase_add_test(tc, bytes_that_are_no_code_are_refused);
 	tcase_add_test(tc, any_bytes_give_a_graph_or_none);
 	suite_add_tcase(s, tc);
