@@ -28,7 +28,7 @@ refused()
 	is "$(cat out)" '' "$2: cpi $3 prints no rows"
 }
 
-plan 87
+plan 99
 
 # Schemas
 schema="UPDATE sqlite_schema SET sql = replace(sql, 'label TEXT NOT NULL',"
@@ -94,6 +94,10 @@ damaged 'a gap before 1970' "INSERT INTO gap (from_ns, to_ns, reason, host) VALU
 	(-5, 9223372036854775807, 'x', (SELECT host FROM platform))" 'prof --epoch all'
 damaged 'a name of 100 kB' \
 	"UPDATE image SET name = printf('/%.*c', 100000, 'x') WHERE id > 0" prof
+damaged 'branch stacks that do not decode' "INSERT INTO edge
+	SELECT epoch, image, image, stream, 0, 0, 7, x'01badc0de0' FROM profile
+	WHERE context = 0 AND kind = 0 AND image > 0" \
+	hot sum 'list target_hot' 'stats all --by=category'
 damaged 'a column that permits NULL' "PRAGMA writable_schema = ON;
 	CREATE TABLE s AS SELECT sql FROM sqlite_schema WHERE name = 'stream';
 	UPDATE sqlite_schema SET sql = replace(sql, 'mean_period INTEGER NOT NULL',
