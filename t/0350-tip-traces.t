@@ -3,7 +3,7 @@
 # cpi tip computes the errors of profilers on recorded pipelines exactly (MICRO'21).
 . "$srcdir/t/tap.sh"
 command -v python3 >/dev/null || skip_all 'no python3 to read JSON'
-plan 23
+plan 26
 
 traces=$srcdir/t/fixtures/tip
 
@@ -105,3 +105,17 @@ like "$(cat err)" 'none: no instruction commits in it' 'a trace without commits 
 : >empty
 cpi tip empty 2>err
 is $? 1 'an empty file is an error'
+{
+	printf 'Kanata\t0004\n'
+	head -c 70000 /dev/zero | tr '\0' x
+} >long
+cpi tip long 2>err
+like "$(cat err)" 'long: line 2: not in a format' 'the error names a line that is too long'
+head -c 1000 whole >cut
+cpi tip cut 2>err
+like "$(cat err)" 'cut: record 16: the data ends too early' 'the error names the record that is cut'
+
+# A frame of one byte, with a window of 1 GB, as zstd --long=30 writes.
+printf '\050\265\057\375\000\240\011\000\000x' >wide.zst
+cpi tip wide.zst 2>err
+like "$(cat err)" 'wide.zst: a limit was reached' 'a frame whose window is too wide is not called damaged'
