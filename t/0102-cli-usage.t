@@ -17,7 +17,7 @@ fails()
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 122
+plan 125
 
 cpi >out 2>err
 is "$?$(cat err)" 2 "cpi alone exits with 2"
@@ -36,6 +36,8 @@ fails 2 "one argument too many" "an argument too many" cpi prof main
 fails 2 "needs " "an argument too few" cpi list
 fails 2 "say one of --source" "two forms of a listing" cpi list -a -b main
 fails 2 "say list" "an unknown verb of cpi epoch" cpi epoch rename
+fails 2 "'x' is not the number of a process" "a word for a process" cpi register x
+is "$(grep -c '^cpi: ' err)" 1 "a word for a process: there is no other message"
 fails 2 "a period is a number from 1 to" "a period that is too long" \
 	cpi record -e cpu-clock@18446744073709551616 -o no.db -- true
 fails 2 "not a number from" "a rate below the lowest" \

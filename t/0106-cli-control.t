@@ -46,7 +46,7 @@ daemon()
 	wait $pid
 }
 
-plan 45
+plan 47
 
 daemon 'reply("flushed 123 samples\n")' cpi flush
 is "$status" 0 "a flush succeeds"
@@ -65,6 +65,7 @@ is "$(cat heard)" "0x31697063 1 4 2000" "cpi rate sends the rate as it was typed
 daemon 'reply("not for you\n", -1)' cpi flush
 is "$status" 1 "a refused request is a failure"
 like "$(cat err)" "not for you" "the message has the daemon's reason"
+unlike "$(cat err)" "not for you." "nothing follows the daemon's reason"
 daemon 'reply("", -13)' cpi flush
 like "$(cat err)" "Permission denied" "without a reason the message has the error's text"
 daemon 'reply("evil \33[31m\nrate 7\n")' cpi flush
@@ -121,6 +122,8 @@ daemon "reply('${well}lost.x 1\n')" cpi status --db none.db
 like "$(cat out)" "^cpid      running for 1 min: all is well" "the summary says that all is well"
 like "$(cat out)" "^lost      1 of 1000 samples (0.1 %): x 1" "the summary has losses by name"
 like "$(cat out)" "^cost      0.51 % .*: about the budget of 0.5 %" "a cost just above the budget is not called within it"
+daemon "reply('${well}store_state open\nlast_flush_unix_s 9999999999\n')" cpi status --db none.db
+like "$(cat out)" "^stored *last 0[ .0-9a-z]* ago" "a flush after the clock was set back was just now"
 daemon "reply('state starting\n')" cpi status --db none.db
 like "$(cat out)" "^cpid      starting" "a daemon that starts is not said to be well"
 daemon 'reply("no\n", -5)' cpi status --db known.db

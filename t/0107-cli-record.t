@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 66
+plan 67
 
 cpi record -o a.db --label first -- ./target 400000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -88,8 +88,12 @@ if [ -e loaded ] && [ -z "$(ls /proc/sys/fs/binfmt_misc 2>/dev/null | grep -vx -
 	printf '\376\176' | dd of=loaded bs=1 seek=18 conv=notrunc 2>/dev/null
 	cpi record -o b.db -- ./loaded 2>err
 	is "$?" 126 "a program of another machine gives status 126"
+	mkdir first second
+	mv loaded first
+	PATH=$PWD/first:$PWD/second:$PATH cpi record -o b.db -- loaded 2>err
+	is "$?" 126 "so does one that PATH leads to"
 else
-	skip 1 "programs of other machines may run here"
+	skip 2 "programs of other machines may run here"
 fi
 is "$(cpi epoch list --db b.db)" "$(cat before)" \
 	"a command that cannot be run adds no epoch"

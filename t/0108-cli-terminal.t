@@ -16,7 +16,7 @@ at()
 	script -qec "stty cols $1; $2 2>err" /dev/null </dev/null | tr -d '\r'
 }
 
-plan 36
+plan 40
 
 for width in 20 40 60 80 100 200 400; do
 	at $width "cpi prof --epoch full" >out
@@ -52,6 +52,11 @@ like "$(cat out)" "^paged:.*$(printf '\033')\[1;31m *560 " \
 at 40 "$paged" >out
 is "$(tr -d '\200-\277' <out | sed 's/^paged://' | grep -v ^Procedure |
 	awk 'length > 80')" "" "behind a pager the rows keep to the terminal's width"
+for format in gcov pprof; do
+	at 80 "{ cpi export --epoch full --format=$format; echo status \$?; }" >out
+	is "$(cat out)" "status 2" "cpi export --format=$format on a terminal is a wrong command"
+	like "$(cat err)" "this format is binary: give -o FILE" "the message says what to do"
+done
 for report in prof 'prof --by image' hot stalls sum 'sum target_hot' \
 	'diff full half' stats; do
 	at 100 "PAGER='sed s/^/paged:/' cpi $report" >out

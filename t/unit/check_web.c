@@ -2,9 +2,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "t/unit/unit.h"
 #include "web/api.h"
+#include "web/auth/passwords.h"
 #include "web/header.h"
 #include "web/target.h"
 
@@ -321,6 +325,44 @@ START_TEST(a_call_has_only_options_of_the_table)
 }
 END_TEST
 
+#define HASH "$2b$05$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234"
+
+/* Texts of different lengths: a change is seen whatever the clock. */
+static void write_users(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_ge(fputs(text, f), 0);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(users_are_read_again_after_a_lack_of_descriptors)
+{
+	char path[] = "/tmp/check_web.XXXXXX";
+	struct passwords *p;
+	struct rlimit limit, none;
+	const char *hash;
+	bool is_user = true;
+
+	close(mkstemp(path)); /* with 0600 */
+	write_users(path, "ann:" HASH "\n");
+	ck_assert_int_eq(passwords_open(path, &p), 0);
+	write_users(path, "ann:" HASH "\nbob:" HASH "\n");
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	hash = passwords_hash(p, "bob", &is_user);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_ptr_null(hash);
+	ck_assert(!is_user);
+	ck_assert_str_eq(passwords_hash(p, "bob", &is_user), HASH);
+	ck_assert(is_user);
+	passwords_free(p);
+	unlink(path);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("web");
@@ -334,6 +376,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, a_range_is_one_of_bytes, 0, NR(ranges));
 	tcase_add_loop_test(tc, a_user_and_password_are_read, 0, NR(basics));
 	tcase_add_test(tc, a_secret_is_the_same_text);
+	tcase_add_test(tc, users_are_read_again_after_a_lack_of_descriptors);
 	tcase_add_loop_test(tc, a_call_has_only_options_of_the_table, 0, NR(calls));
 	suite_add_tcase(suite, tc);
 	return suite;
