@@ -127,7 +127,7 @@ struct name_in_maps {
 
 /*
  * Finds where in memory the file is mapped, as map_files has it, "START-END", and the
- * name there.
+ * name there. Device 0 stands for all file systems without a block device.
  */
 static int find_mapping(const char *maps, dev_t device, ino_t inode, char out[40],
 			struct name_in_maps *name)
@@ -143,7 +143,8 @@ static int find_mapping(const char *maps, dev_t device, ino_t inode, char out[40
 		next = line_end + (*line_end != '\0');
 		if (sscanf(line, "%llx-%llx %*s %*x %x:%x %llu%n", &start, &end,
 			   &major_nr, &minor_nr, &ino, &at) != 5 ||
-		    ino != inode || makedev(major_nr, minor_nr) != device)
+		    ino != inode ||
+		    (device ? makedev(major_nr, minor_nr) != device : major_nr != 0))
 			continue;
 		snprintf(out, 40, "%llx-%llx", start, end);
 		name->at = line + at + strspn(line + at, " ");
@@ -168,7 +169,7 @@ static bool is_link_to(const char *link, const struct name_in_maps *name)
  */
 int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st)
 {
-	char path[128], where[40];
+	char path[128], exe[32], where[40];
 	struct name_in_maps name;
 	struct buf maps = { 0 };
 	int fd;
@@ -177,12 +178,18 @@ int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st)
 	fd = file_read_all(AT_FDCWD, path, MAPS_MAX_BYTES, &maps);
 	if (!fd)
 		fd = find_mapping(buf_str(&maps), device, inode, where, &name);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)tgid);
 	if (!fd) {
-		snprintf(path, sizeof(path), "/proc/%d/exe", (int)tgid);
-		if (!is_link_to(path, &name))
-			snprintf(path, sizeof(path), "/proc/%d/map_files/%s", (int)tgid,
-				 where);
-		fd = open_link(path, inode, st);
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%s", (int)tgid, where);
+		fd = open_link(is_link_to(exe, &name) ? exe : path, inode, st);
+	} else if (fd == -ENOENT && major(device) &&
+		   !find_mapping(buf_str(&maps), 0, inode, where, &name) &&
+		   is_link_to(exe, &name)) {
+		/*
+		 * Linux 6.7 to 6.17: perf's records have the device of the file below
+		 * an overlay, and the maps have the overlay's.
+		 */
+		fd = open_link(exe, inode, st);
 	}
 	buf_fini(&maps);
 	return fd;

@@ -30,6 +30,9 @@
 /* Windows for each CPU at the full rate: of a busy minute. */
 #define FULL_RATE_WINDOWS (60 * SESSION_WINDOWS_HZ)
 
+/* So many samples of processes on a CPU wake the daemon: daemon/collect/bpf_watch.h. */
+#define QUIET_SAMPLES 16
+
 /* A change of the rate begins another stream, so there are few. */
 #define RATE_LOOK_NS (10 * NSEC_PER_SEC)
 #define RATE_STAY_NS (1800 * NSEC_PER_SEC)
@@ -168,7 +171,11 @@ static int open_late(struct sampler *p)
 
 static int wait_ms(struct sampler *p)
 {
-	return windowsampler_wait_ms(p->source, p->session->times.quiet);
+	const struct session *s = p->session;
+	const double unnoticed_ns =
+		s->times.quiet ? QUIET_SAMPLES / s->events.hz * NSEC_PER_SEC : 0;
+
+	return windowsampler_wait_ms(p->source, unnoticed_ns);
 }
 
 /* The time of a window: the interrupt, and what it interprets. 0: not known. */

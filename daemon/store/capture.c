@@ -28,8 +28,12 @@
 
 #define IMAGE_SHARE 16 /* one capture takes at most this part of the limit */
 #define MAX_FDS     64 /* descriptors that are kept for queued images */
-/* an image with captures waits this many times as long as the last job took */
-#define REST 10
+/*
+ * An image with captures waits this many times as long as the last job took. A worker
+ * takes at most 20 s of CPU time (helpers/capture.h); longer than that it only waited.
+ */
+#define REST         10
+#define MOST_WORK_NS (20 * NSEC_PER_SEC)
 /* of covered offsets in memory; if there are more, all are dropped and read again */
 #define MAX_RANGES  (1u << 17)
 #define MAX_WAITING (1u << 18) /* waiting offsets of all images */
@@ -283,9 +287,11 @@ static uint32_t merge_offsets(struct capture *c, struct capture_image *e)
 		else
 			o[kept++] = o[i];
 	}
+	if (kept > CPI_CAPTURE_OFFSETS)
+		kept = CPI_CAPTURE_OFFSETS; /* the next flush has the others again */
 	e->wanted.len = kept * sizeof(*o);
 	c->nr_waiting -= nr - kept;
-	return kept < CPI_CAPTURE_OFFSETS ? kept : CPI_CAPTURE_OFFSETS;
+	return (uint32_t)kept;
 }
 
 static void describe(const struct capture *c, const struct known_image *image,
@@ -328,7 +334,8 @@ static bool try_later(struct capture *c, struct capture_image *e, int err)
 			 "once; captures_failed in cpi status counts these)",
 			 e->image->desc.name);
 	c->was_silent = true;
-	if (++e->nr_silent == MAX_SILENT)
+	/* Offsets that wait for long must not keep those of new images out. */
+	if (++e->nr_silent == MAX_SILENT || c->nr_waiting > MAX_WAITING / 2)
 		return false;
 	e->due_ns = time_mono_ns() + (RETRY_NS << 2 * (e->nr_silent - 1));
 	c->nr_failed++;
@@ -485,7 +492,7 @@ static void note_time(struct capture *c)
 	c->sum_ns += ns;
 	if (ns > c->max_ns)
 		c->max_ns = ns;
-	c->next_ns = now + REST * ns;
+	c->next_ns = now + REST * (ns < MOST_WORK_NS ? ns : MOST_WORK_NS);
 }
 
 /* Reads the reply of the running job. Returns false while it is incomplete. */

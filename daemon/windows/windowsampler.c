@@ -879,13 +879,20 @@ static void drain(struct collector *ws)
 	forget_if_full(ws);
 }
 
-/* Before the ring is half full at the full rate, and sooner while there is news. */
-static uint64_t look_interval(const struct collector *ws)
+/* The time in which CPUs that are always busy fill half of the ring. */
+static double half_full_ns(const struct collector *ws)
 {
 	const double per_second = (double)ws->cfg.event->per_second /
 				  (double)*ws->cfg.period *
 				  (ws->source->ring_per_cpu ? 1 : ws->nr_cpus);
-	const double ns = ws->source->nr_records / 2.0 / per_second * NSEC_PER_SEC;
+
+	return ws->source->nr_records / 2.0 / per_second * NSEC_PER_SEC;
+}
+
+/* Before the ring is half full at the full rate, and sooner while there is news. */
+static uint64_t look_interval(const struct collector *ws)
+{
+	const double ns = half_full_ns(ws);
 	const uint64_t at_most = ns < (double)LOOK_NS ? (uint64_t)ns : LOOK_NS;
 	uint32_t doublings = ws->nr_learning / LEARN_ROUNDS;
 
@@ -899,11 +906,11 @@ static uint64_t look_interval(const struct collector *ws)
 	return at_most;
 }
 
-int windowsampler_wait_ms(const struct collector *ws, bool is_quiet)
+int windowsampler_wait_ms(const struct collector *ws, double unnoticed_ns)
 {
 	const uint64_t at = ws->looked_ns + look_interval(ws), now = time_mono_ns();
 
-	if (is_quiet && !ws->has_unknown)
+	if (unnoticed_ns > 0 && unnoticed_ns < half_full_ns(ws) && !ws->has_unknown)
 		return -1;
 	return at > now ? (int)((at - now) / NSEC_PER_MSEC) + 1 : 0;
 }
@@ -917,7 +924,7 @@ int windowsampler_wait_ms(const struct collector *ws, bool is_quiet)
 static bool poll_windows(struct collector *ws)
 {
 	ws->source->ops->consume(ws->source, take_record, ws);
-	return !windowsampler_wait_ms(ws, false);
+	return !windowsampler_wait_ms(ws, 0);
 }
 
 /*

@@ -54,10 +54,12 @@ int windowsampler_hold(const struct windowsampler_config *cfg, const struct cpus
 extern const struct source_ops source_windows;
 
 /*
- * Returns the maximum time in ms until the next drain; 0 means now. While the machine
- * is quiet there are few windows, and -1 means that the next sweep is early enough.
+ * Returns the maximum time in ms until the next drain; 0 means now. unnoticed_ns is the
+ * time for which each CPU of a quiet machine may be busy before it wakes the daemon; 0:
+ * the machine is not quiet. If the ring cannot become half full in that time, -1 is
+ * returned: the next sweep is early enough.
  */
-int windowsampler_wait_ms(const struct collector *ws, bool is_quiet);
+int windowsampler_wait_ms(const struct collector *ws, double unnoticed_ns);
 
 /*
  * Takes records and translated pages, and requests translations; never blocks. Returns

@@ -131,13 +131,14 @@ static int import_names(struct import *im)
 	return end_slice(im, err);
 }
 
-/* Of the images of all epochs. */
-static int import_captures(struct import *im, const struct query_epochs *epochs)
+/* Of the images of the first nr epochs. */
+static int import_captures(struct import *im, const struct query_epochs *epochs,
+			   size_t nr)
 {
 	bool more = true;
 	int err = copy_forget(im->h);
 
-	for (size_t i = 0; !err && i < epochs->nr; i++)
+	for (size_t i = 0; !err && i < nr; i++)
 		err = copy_choose(im->h, epochs->epoch[i].id, 0);
 	if (!err)
 		err = copy_gather(im->h);
@@ -263,16 +264,24 @@ static int import_epoch(struct import *im, int64_t src)
 
 static int import_all(struct import *im, const struct query_epochs *epochs)
 {
-	int err = survey(im, epochs);
+	size_t nr = 0;
+	int captures_err, err = survey(im, epochs);
+	bool begun;
 
 	if (!err)
 		err = copy_gather(im->h);
 	if (!err)
 		err = import_names(im);
-	for (size_t i = 0; !err && i < epochs->nr; i++)
-		err = import_epoch(im, epochs->epoch[i].id);
-	if (!err)
-		err = import_captures(im, epochs);
+	begun = !err;
+	while (!err && nr < epochs->nr) {
+		err = import_epoch(im, epochs->epoch[nr].id);
+		nr += !err;
+	}
+	/* After a conflict the next import is refused, so it would not do this. */
+	if (!err || (err == -EEXIST && begun)) {
+		captures_err = import_captures(im, epochs, nr);
+		err = err ? err : captures_err;
+	}
 	if (err == -EAGAIN)
 		log_err("%s: its epochs are being rolled up or removed: import it "
 			"again in a moment",

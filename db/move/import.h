@@ -2,8 +2,8 @@
 /*
  * import.h - adds epochs of another database, exactly once, while a collector may run
  *
- * I1  An epoch appears in one transaction, after the captures of its images. The next
- *     import completes one that was interrupted.
+ * I1  An epoch appears in one transaction. The captures of its images come after all
+ *     epochs. The next import completes one that was interrupted.
  * I2  No transaction copies more than an epoch. Others can write between two of them.
  */
 #ifndef CPI_DB_IMPORT_H
