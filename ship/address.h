@@ -13,8 +13,9 @@
  *     only once it is there. If an insert fails, or an answer is missing, they stay
  *     without that row and are never read. The epoch is shipped again, at another
  *     address.
- * I3  A shipment becomes void if complete shipments of the run that come before it
- *     (contained.h) have all its flushes. So an epoch that was rolled up after a part
+ * I3  A shipment becomes void if complete shipments of the run that come before it in
+ *     the order of contained.h, in which those that were read later come first, have
+ *     all its flushes. So an epoch that was rolled up after a part
  *     of it was shipped replaces that part. Of two equal shipments that were read at
  *     the same time, the one with the lower address stays.
  * I4  The turn of a shipment is higher than that of all shipments of the host that the

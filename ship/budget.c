@@ -16,12 +16,12 @@
 #define DAY_NS      (24 * NSEC_PER_HOUR)
 #define DAY_S       (DAY_NS / NSEC_PER_SEC)
 #define MINUTE_NS   (60 * NSEC_PER_SEC)
-#define FIRST_NS    (10 * MINUTE_NS) /* epochs are whole so long after the begin */
+#define FIRST_NS    (10 * MINUTE_NS) /* after the start, epochs are shipped whole */
 #define LEAST_BYTES 2048             /* for the rows of a sum */
 #define LOOKS       6                /* in the length of a sum, or more */
-/* So that an alert hears often enough that no epoch waits. */
+/* Often enough for the alert CpiShipBehind, which needs reports that none waits. */
 #define MOST_EVERY_NS (30 * MINUTE_NS)
-/* By which a batch may differ from what was planned, and still teach all of it. */
+/* If a batch differs from the plan by a larger ratio, only this ratio is learned. */
 #define MOST_RATIO 4.0
 
 /* Before anything is measured: more than most machines need. */
@@ -198,7 +198,10 @@ static double bounded(double n)
 				     : n;
 }
 
-/* Half of the way, on a scale of ratios, of which others than these are accidents. */
+/*
+ * Moves the estimate half of the way to the measured value, on a logarithmic scale. A
+ * ratio beyond MOST_RATIO is taken for an accident, and limited.
+ */
 static double closer(double per_sample, double ratio)
 {
 	return bounded(per_sample *

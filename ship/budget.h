@@ -2,16 +2,17 @@
 /*
  * budget.h - keeps what is shipped of a day within a number of bytes
  *
- * The budget is of each CPU and day (UTC). What is left of a day's bytes is shared
- * evenly over what is left of the day: the sum of an hour gets its share, and of its
- * samples one in so many is kept that they are expected to fit (sums.h). The number
- * depends on how many samples the sum has, and on what earlier ones took, but not on
- * the draws, so estimates stay unbiased. When a process begins, the newest epochs are
+ * The budget is of each CPU and day (UTC). The bytes that are left of a day are shared
+ * evenly over the rest of the day. The sum of an hour gets its share, and one in N of
+ * its samples is kept (sums.h). N is chosen so that these are likely to fit. It depends
+ * on how many samples the sum has, and on the bytes that earlier sums took, but not on
+ * the draws, so estimates stay unbiased. When cpi-ship starts, the newest epochs are
  * shipped with all that they have, so that a new machine is seen soon; half of the
  * day's bytes may be used for that.
  *
- * All bytes of requests and answers count, also for questions, but for names, code and
- * captures, which a store gets once of each image and not of each machine.
+ * All bytes of requests and answers count, those of queries included. Names, code and
+ * captures do not count, because a store gets them once for each image, not once for
+ * each machine.
  */
 #ifndef CPI_SHIP_BUDGET_H
 #define CPI_SHIP_BUDGET_H
@@ -39,8 +40,9 @@ struct ship_budget {
 void ship_budget_init(struct ship_budget *b);
 
 /*
- * Asks the store what it has of the day of at_ns, unless that is known: the bytes of
- * another day, or those that an earlier process sent, are not. Between transactions.
+ * Asks the store how much it has of the day of at_ns, unless this is known. It is not
+ * known at first, when an earlier process may have sent a part, and for another day.
+ * Call it when no transaction is open.
  */
 int ship_budget_ask(struct ship_budget *b, const struct ship_how *how, uint32_t host,
 		    uint64_t at_ns, struct ch_store *store);
@@ -49,8 +51,8 @@ int ship_budget_ask(struct ship_budget *b, const struct ship_how *how, uint32_t 
 void ship_budget_begin(struct ship_budget *b);
 
 /*
- * How an epoch that is due is to be shipped: sums_ns is 0 if alone, with all that it
- * has. Without a budget, how is the answer.
+ * Returns how a due epoch is to be shipped; sums_ns 0: alone, with all that it has.
+ * Without a budget of bytes returns *how.
  */
 struct ship_how ship_budget_of(struct ship_budget *b, const struct ship_how *how,
 			       const struct ship_epoch *e);
@@ -60,20 +62,25 @@ void ship_budget_plan(struct ship_budget *b, const struct ship_how *how,
 		      struct ship_epoch *e);
 
 /*
- * After a batch, or a look that found none: what its rows took, and the rest. Names,
- * code and captures are not in it. A batch that was not committed counts, but says
- * nothing of how much samples take.
+ * Call it after each batch, and after a search that found nothing due. rows: the bytes
+ * of the batch's rows; others: all other bytes, without names, code and captures. Bytes
+ * of a batch that was not committed are spent as well, but are not used to estimate how
+ * much a sample takes.
  */
 void ship_budget_note(struct ship_budget *b, bool is_committed, uint64_t rows,
 		      uint64_t others);
 
 /*
- * How long to wait when nothing is due: while epochs are shipped alone, a minute. Until
- * an epoch was due, sums are supposed to be of an hour.
+ * How long to wait when nothing is due: a minute while epochs are shipped alone, else a
+ * part of the length of sums. This length is taken to be an hour until the first epoch
+ * was due.
  */
 uint64_t ship_budget_every_ns(const struct ship_budget *b, const struct ship_how *how);
 
-/* The length of sums that a machine's budget is enough for, if it is not set. */
+/*
+ * Returns how->sums_ns if it is set, or if there is no budget of bytes; else the
+ * shortest length of sums for which the budget is enough.
+ */
 uint64_t ship_budget_length(const struct ship_how *how, uint32_t nr_cpus);
 
 #endif

@@ -47,7 +47,10 @@ static int set_next(struct ship_cursor *c, sqlite3 *h, uint64_t next)
 	return c->rewound ? ship_rewind_until(h, c->id, next, c->last, &c->until) : 0;
 }
 
-/* Begins again where shipments overlap of which the database has all. */
+/*
+ * Goes back to the first overlapping shipment that alone has flushes which the database
+ * still has.
+ */
 static int settle(struct ship_cursor *c, sqlite3 *h, const struct shipments *list)
 {
 	uint64_t next = c->last;

@@ -10,7 +10,7 @@
 
 #include "ship/sums.h"
 
-_Static_assert(SHIP_MAX_MEMBERS < SHIP_MAX_DUE, "a sum that is found ends");
+_Static_assert(SHIP_MAX_MEMBERS < SHIP_MAX_DUE, "the end of each sum can be found");
 
 static int begin(struct ship_due *d, const struct ship_how *how, struct ship_epoch *e)
 {

@@ -6,8 +6,9 @@
  *
  * I1  No epoch is passed over if a later one of its run is in the batch: the cursor of
  *     the run, the last flush in the store, would go beyond it.
- * I2  Retention may later merge epochs of a run into one. A shipment that has only a
- *     part of these has epochs of one hour only (ship_sums_cut()).
+ * I2  Retention may later merge epochs of a run into one. If a shipment has only some
+ *     of the epochs that may be merged with each other, all its epochs are of one hour
+ *     (ship_sums_cut()). Then the merged epoch has all flushes of the shipment.
  */
 #ifndef CPI_SHIP_DUE_H
 #define CPI_SHIP_DUE_H
@@ -19,8 +20,8 @@
 #include "ship/rows.h"
 
 #define SHIP_MAX_EPOCHS 512 /* shipments of one batch */
-/* Epochs that are looked at: more than one sum may have, because epochs of other runs
- * may follow those that have to wait. */
+/* Epochs that are looked at for one batch. They are more than one sum may have, and
+ * more than a batch: if epochs of a run must wait, those of other runs may follow. */
 #define SHIP_MAX_DUE (4 * SHIP_MAX_EPOCHS)
 
 /* It is empty if all members but max are 0. */
@@ -29,7 +30,7 @@ struct ship_due {
 	size_t nr, max;
 	int64_t busy_run;    /* the rest of this run waits; none if 0 */
 	size_t nr_looked_at; /* epochs */
-	bool is_last;        /* the newest epoch is part of the last shipment */
+	bool is_last;        /* the epoch looked at last is part of the last shipment */
 };
 
 /*

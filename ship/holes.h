@@ -41,14 +41,15 @@ int ship_holes_lose(struct ship_holes *list, struct db *db, int64_t epoch);
 int ship_holes_lose_members(struct ship_holes *list, struct db *db,
 			    const struct ship_epoch *e);
 
-/* Puts a row of the table: flushes that the shipment at (host, at) passes. */
+/* Puts a row of the table: flushes that the store will not get; (host, at) is the
+ * address of the shipment after which the cursor is beyond them. */
 void ship_dropped_put(struct buf *rows, uint64_t host, uint64_t at, const char *boot_id,
 		      uint64_t run_from_ns, uint64_t first, uint64_t last);
 int ship_dropped_send(struct ch_store *store, struct buf *rows);
 
 /*
- * Logs the flushes that the nr epochs of a batch pass, and adds them to the store's
- * table; *nr_dropped grows by their number.
+ * Logs the flushes in the list that the cursors leave behind with the nr epochs of a
+ * batch, and adds them to the store's table; *nr_dropped grows by their number.
  */
 int ship_holes_send(const struct ship_holes *list, struct ch_store *store,
 		    const struct ship_epoch *e, size_t nr, uint64_t *nr_dropped);

@@ -293,7 +293,7 @@ static uint64_t every_ns(const struct ship *s)
 }
 
 /* One attempt, and the pause after it. 0; 1: all is shipped; or why cpi-ship ends. */
-static int turn(struct ship *s)
+static int attempt(struct ship *s)
 {
 	uint64_t rest_ns = 0;
 	size_t nr = 0;
@@ -316,7 +316,7 @@ static int run(struct ship *s)
 	int result = 0;
 
 	while (!result && !s->end)
-		result = turn(s);
+		result = attempt(s);
 	return result < 0 ? result : 0;
 }
 

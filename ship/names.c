@@ -189,7 +189,10 @@ struct local_images {
 	size_t nr;
 };
 
-/* What sent has of a row: its id; of the name of a container all but its time. */
+/*
+ * The key of a row in `sent`: its id; for the name of a container a hash of all columns
+ * except the time.
+ */
 static uint64_t thing_key(const struct sending *s, sqlite3_stmt *st)
 {
 	uint64_t key = (uint64_t)sqlite3_column_int64(st, 0);
@@ -349,8 +352,9 @@ static bool is_capture(const struct sending *s)
 }
 
 /*
- * The second column tells rows of an image apart: where it starts, or an id. With
- * starts it finds those among them.
+ * Asks which rows of the images the store has. The second column tells the rows of one
+ * image apart: it is where the row starts, or an id. With `starts`, asks only for rows
+ * that start there.
  */
 static int find_keys(struct sending *s, const struct local_image *image, size_t nr,
 		     const struct starts *starts)
@@ -403,8 +407,9 @@ static int read_parts(struct sending *s, const struct local_image *image)
 }
 
 /*
- * Sends what the store lacks of images, in one insert; *nr_done: of how many that was
- * all. No transaction is open while the store is asked.
+ * Sends what the store lacks of images, in one insert. Sets *nr_done to the number of
+ * images for which nothing is left to send. No transaction is open while the store is
+ * asked.
  */
 static int send_images(struct sending *s, const struct local_image *image, size_t nr,
 		       size_t *nr_done)
@@ -445,8 +450,8 @@ static int send_all(struct sending *s, const struct local_image *image, size_t n
 		if (err || !s->more)
 			continue;
 		if (begun == image + nr_done && s->had <= had) {
-			log_err("ship: the store does not show rows of table %s that "
-				"it took",
+			log_err("ship: the store accepted rows of table %s, but does "
+				"not return them",
 				s->table->name);
 			return -EIO;
 		}

@@ -24,9 +24,9 @@ struct ship_names *ship_names_new(void); /* NULL when out of memory */
 void ship_names_free(struct ship_names *n);
 
 /*
- * Asks the store, once, which images of the database it knows. Between transactions. An
- * earlier process may have ended after it sent an image's row, and before it sent names
- * and code.
+ * Asks the store, once, which images of the database it knows. Call it when no
+ * transaction is open. The store may know an image but not its names and code, if an
+ * earlier process ended in between.
  */
 int ship_names_ask(struct ship_names *n, struct db *db, struct ch_store *s);
 

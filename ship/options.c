@@ -136,12 +136,18 @@ static const struct service_option records[] = {
 	{ "host", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "this machine's name in the store (default: $CPI_HOST, else its host name)", AT(origin.host) },
 	{ "cluster", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "what this machine is part of (default: $CPI_CLUSTER)", AT(origin.cluster) },
 	{ "machine", 0, "TYPE", NULL, SERVICE_RELOADS, set_name, "its type (default: $CPI_MACHINE, else its CPUs)", AT(origin.machine) },
-	{ "release", 0, "NAME", NULL, SERVICE_RELOADS, set_name, "of its software, until a mark says another one", AT(origin.release) },
-	{ "sums", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_sums, "add up the epochs of this time, as 1h or 24h, and ship only samples by address", AT(how.sums_ns) },
+	{ "release", 0, "NAME", NULL, SERVICE_RELOADS, set_name,
+	  "the release of this machine's software, until a mark names another",
+	  AT(origin.release) },
+	{ "sums", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_sums,
+	  "ship sums of the epochs in intervals of this length, such as 1h or 24h",
+	  AT(how.sums_ns) },
 	{ "thin", 0, "N|auto", "auto", SERVICE_RELOADS, set_thin, "of sums: ship one of N samples, chosen at random", AT(how.one_in) },
 	{ "every", 0, "TIME|auto", "auto", SERVICE_RELOADS, set_every, "look for complete epochs at this interval; auto: 1m, or a sixth of the length of sums, at most 30m", AT(every_ns) },
 	{ "rate", 0, "SIZE", "1M", SERVICE_RELOADS, set_rate, "send at most this many bytes a second", AT(rate) },
-	{ "budget", 0, "PERCENT[,SIZE]", "1%,450K", SERVICE_RELOADS, set_budget, "of one CPU, while there is much to ship; and bytes for each CPU and day", AT(how.bytes) },
+	{ "budget", 0, "PERCENT[,SIZE]", "1%,450K", SERVICE_RELOADS, set_budget,
+	  "take this share of a CPU while many epochs wait; send SIZE per CPU and day",
+	  AT(how.bytes) },
 	{ "metrics-file", 0, "FILE", NULL, 0, service_set_text, "write metrics for Prometheus to FILE", AT(metrics) },
 	{ "once", 0, NULL, NULL, SERVICE_COMMAND_LINE, service_set_flag, "ship what is complete, and end", AT(once) },
 	SERVICE_OPTION_HELP,
@@ -229,9 +235,8 @@ static int check(struct ship_options *o)
 		return -EINVAL;
 	}
 	if (o->how.one_in > 1 && !o->how.sums_ns && !o->how.bytes) {
-		log_err("--thin needs --sums, or a budget of bytes: a part of the "
-			"samples cannot be shipped "
-			"with the windows and branches of all");
+		log_err("--thin needs --sums, or a budget of bytes: only sums can be "
+			"thinned, because they have no windows and branches");
 		return -EINVAL;
 	}
 	if (storeurl_is(o->db)) {

@@ -42,10 +42,10 @@ int ship_rewind_until(sqlite3 *h, int64_t run, uint64_t next, uint64_t last,
 		      uint64_t *until);
 
 /*
- * Call it when all that was due after going back was sent. `left` says whether there
- * are flushes for which to go back again. Returns whether to stop all the same, because
- * there were some several times in a row: then an epoch of theirs cannot be sent. *nr
- * starts as 0.
+ * Call it after going back, when all due epochs were sent. `left`: some flushes still
+ * need another going back. Returns true if this was so several times in a row: then an
+ * epoch of these flushes cannot be sent, and going back must end. *nr, which starts as
+ * 0, counts the times.
  */
 bool ship_rewind_gives_up(unsigned int *nr, bool left);
 

@@ -27,8 +27,8 @@ struct ship_origin {
 
 /* What is shipped of an epoch (sums.h). */
 struct ship_how {
-	/* The length of sums. 0: each epoch with all that it has; but with a budget, it
-	 * is what this is enough for. */
+	/* The length of sums. 0: without a budget, each epoch is shipped with all that
+	 * it has; with a budget, the length is chosen to fit (ship_budget_length()). */
 	uint64_t sums_ns;
 	/* Of sums: of so many samples one is kept. 1: all; 0: the budget decides. */
 	uint64_t one_in;
@@ -60,7 +60,8 @@ struct ship_epoch {
 	bool damaged;     /* it cannot be shipped, because it is damaged */
 	bool is_complete; /* no epoch can be added any more */
 	/* Of a sum. */
-	uint64_t one_in; /* 0: this is none. Final when its rows are read */
+	uint64_t one_in; /* of so many samples one is kept; final when rows are read.
+			    0: it is not a sum */
 	struct ship_member *member;
 	size_t nr_members;
 	int64_t *image, *stream; /* that its rows refer to */
@@ -77,6 +78,7 @@ char *ship_copy_text(struct sqlite3_stmt *st, int column);
  * out, texts are missing.
  */
 void ship_epoch_read(struct sqlite3_stmt *st, struct ship_epoch *e);
+/* Whether all texts are there. ("Whole" in budget.h: shipped with all that it has.) */
 bool ship_epoch_is_whole(const struct ship_epoch *e);
 void ship_epoch_fini(struct ship_epoch *e);
 
@@ -86,7 +88,7 @@ struct ship_rows {
 	struct buf table[SHIP_MAX_TABLES];
 };
 
-/* Which profile counts belong to, by the ids of the store. */
+/* A profile, by the ids that the store has for its image, stream and context. */
 struct ship_profile {
 	struct ship_epoch *epoch;
 	uint64_t image, stream, context;

@@ -45,7 +45,7 @@ struct shipper {
 	struct ship_how how;
 	struct ship_budget budget;
 	struct store_settings settings; /* when the batch began; id 0: not asked yet */
-	/* What is known of the store, which it need not be asked again. */
+	/* What the store has answered; it need not be asked for this again. */
 	struct ship_names *names;
 	struct ship_notes *notes;
 	struct ship_cursors cursors;
@@ -243,8 +243,12 @@ static int note_epoch(sqlite3_stmt *st, void *ctx)
 		how = ship_budget_of(&b->shipper->budget, &b->shipper->how, &e);
 		err = ship_due_take(&b->due, &how, &e, sqlite3_column_int(st, 21));
 	}
-	/* What replaces a shipment is sent with the rest of it. */
-	if (!err && b->due.nr && sqlite3_column_int(st, 22))
+	/*
+	 * If the run is sent again, its sum is sent although epochs may be added to it:
+	 * it replaces a shipment that had some of them.
+	 */
+	if (!err && b->due.nr && sqlite3_column_int(st, 22) &&
+	    b->due.epoch[b->due.nr - 1].run == sqlite3_column_int64(st, 20))
 		b->due.epoch[b->due.nr - 1].is_complete = true;
 	ship_epoch_fini(&e);
 	return err;
@@ -551,8 +555,8 @@ static int check_host(struct batch *b, const char *host)
 		if (strcmp(c->host, host) != 0 || c->found >= c->committed ||
 		    is_expired(s, c))
 			continue;
-		log_warn("ship: the store had flush %" PRIu64 " of host %s, and of its "
-			 "run only has those up to %" PRIu64 ": what it lacks is sent "
+		log_warn("ship: the store had flush %" PRIu64 " of host %s, but has "
+			 "its run only up to flush %" PRIu64 " now: the rest is sent "
 			 "again",
 			 c->committed, c->host, c->found);
 		b->is_stale = true;

@@ -95,7 +95,7 @@ void ship_status_say(const struct ship_status *s, struct buf *out)
 {
 	if (s->err)
 		buf_printf(out,
-			   "the store fails since %llu s (%s); epochs wait in "
+			   "shipping has been failing for %llu s (%s); epochs wait in "
 			   "the database",
 			   (time_real_ns() - s->failing_ns) / NSEC_PER_SEC,
 			   err_str(s->err));

@@ -95,7 +95,7 @@ static int add_member(struct ship_epoch *e, const struct ship_epoch *of)
 	return 0;
 }
 
-/* Whether no epoch can follow in the sum: its time or run is over, or e is alone. */
+/* Whether no epoch can follow in the sum: its time or run is over, or e has a label. */
 static bool is_over(const struct ship_how *how, const struct ship_epoch *e)
 {
 	const uint64_t number = e->from_ns / how->sums_ns;

@@ -29,8 +29,8 @@
 int ship_sums_prepare(sqlite3 *h);
 
 /*
- * For an epoch or a sum: makes table stream show the periods that streams have in the
- * store to each later statement.
+ * For an epoch or a sum: in each later statement, table stream has the periods that the
+ * streams have in the store.
  */
 int ship_sums_weigh(sqlite3 *h, const struct ship_epoch *e);
 

@@ -98,7 +98,7 @@ NOTIFY_SOCKET=$PWD/notify.sock WATCHDOG_USEC=2000000 RUNTIME_DIRECTORY=$PWD/run/
 ship_pid=$!
 tap_pids="$tap_pids $ship_pid"
 try 'cpi-ship reports ready before the store answers' heard READY=1
-try 'the status line says that the store fails' heard 'STATUS=the store fails since*epochs wait in the database'
+try 'the status line says that shipping fails' heard 'STATUS=shipping has been failing for*epochs wait in the database'
 try 'cpi-ship notifies the watchdog' heard WATCHDOG=1
 # series: the file's, sorted; a strict parser reads it.
 series()
@@ -153,7 +153,7 @@ reload <<.
 every = never
 .
 is "$? $(in_force every)" '0 7m,ship.conf:2' 'a reload of a wrong file changes nothing'
-try 'cpi-ship goes on after a failed reload' heard 'STATUS=the store fails since*epochs wait in the database'
+try 'cpi-ship goes on after a failed reload' heard 'STATUS=shipping has been failing for*epochs wait in the database'
 
 kill -TERM "$ship_pid"
 try 'cpi-ship notifies the service manager when it ends' heard STOPPING=1

@@ -117,7 +117,10 @@ static void add_outcomes(const struct freq_input *in, int b, struct branchprob *
 	bp->outcomes[b] = 1 / (1 / n + BIAS * BIAS);
 }
 
-/* What the code says: exact, whatever was seen. False: it says nothing of b. */
+/*
+ * Takes the probabilities that the code fixes; they are exact, whatever was sampled.
+ * Returns false if the code does not fix those of b.
+ */
 static bool take_fixed(const struct freq_input *in, int b, struct branchprob *bp)
 {
 	const struct cfg_block *block = &in->cfg->block[b];

@@ -17,7 +17,7 @@
 
 #define MAX_ROUNDS 16
 
-/* Larger numbers use the normal distribution, which is equal for them. */
+/* For more samples the normal distribution is close enough, and is used instead. */
 #define MAX_EXACT 2000
 
 struct combined_ratio {
@@ -145,7 +145,7 @@ static void estimate_row(struct combine_row *r, double random_period,
 		r->sigma_ns = sqrt(r->random_ns * random_period);
 		return;
 	}
-	/* Each sample of either kind stands for as much. */
+	/* A tick and a random sample stand for the same time here. */
 	r->time_ns = f->ticks * r->ticks_ns + f->random * r->random_ns;
 	r->sigma_ns = sqrt(r->time_ns * f->random * random_period);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Windows and samples both measure log f of a class. Windows of a worth w have
- * the variance 1 / w + WINDOWS², samples have the variance that estimate.c gives
- * them. The class gets the mean of both, weighted by the inverse of their
- * variance. If one kind did not see the class, the other decides alone. How often
- * the missing source would have seen the class is passed to flow_repair.c,
- * because it is only meaningful for all classes of a procedure together.
+ * about the variance 1 / w + WINDOWS², n samples about 1 / n + CYCLES²; the
+ * deviation that estimate.c found is not used. The class gets the mean of both,
+ * weighted by the inverse of their variance. If one kind did not see the class,
+ * the other decides alone. How often the kind that did not see it would have seen
+ * it at frequency 1 is passed to flow_repair.c, because only all classes of a
+ * procedure together say something about that.
  */
 #include "config.h"
 
@@ -26,7 +27,7 @@
 /* A class as windows see it. */
 struct window_class {
 	double log_f, variance;
-	double frequency, worth; /* mean of its blocks; the most of them */
+	double frequency, worth; /* of its blocks: the mean, and the largest */
 	double say;              /* their weight in the class's frequency */
 	int blocks;
 };
@@ -80,7 +81,10 @@ static void combine_class(struct window_class *s, double one, struct estimate *e
 	s->say = own / (own + other);
 }
 
-/* The errors of windows, by their part in each class. */
+/*
+ * Gives each class the common errors of its blocks' windows, times the weight that
+ * windows have in the class's frequency.
+ */
 static int share_errors(const struct freq_input *in, const struct equiv *eq,
 			struct arena *arena, const struct window_class *seen,
 			struct estimate *est)

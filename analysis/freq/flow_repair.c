@@ -17,7 +17,7 @@
  * s change the flow by Gᵀ L u: L puts them into the flow behind the branch or door, G
  * and Gᵀ are chain_values() and chain_visits(). So
  *
- *	(I + Lᵀ G W Gᵀ L) u = u0 + Lᵀ G W (what seen lacks)
+ *	(I + Lᵀ G W Gᵀ L) u = u0 + Lᵀ G W (seen - f, to first order)
  *
  * which conjugate gradients solve without storing a matrix. The same matrix is the
  * inverse of u's covariance, so draws from it give the flow's deviation.
@@ -247,7 +247,7 @@ static void update_flow(struct repair_solver *s)
 	s->cost = sum_cost(s);
 }
 
-/* The cost of what was seen and was not, if the flow were by times as large. */
+/* The cost of the blocks (seen and not seen), if the flow were multiplied by `by`. */
 static double cost_at(const struct repair_solver *s, double by)
 {
 	double cost = 0;
@@ -264,9 +264,11 @@ static double cost_at(const struct repair_solver *s, double by)
 }
 
 /*
- * The factor for all of a new flow: the cheapest up to the largest that a single block
- * asks for. A mean of their logarithms will not do: the way to a block may look
- * impossible, and one such block would raise the flow by any power of ten.
+ * The factor by which the whole new flow is multiplied. Each seen block asks for a
+ * factor, seen / f. Those from the least (at most 1) to the largest are tried, and the
+ * one of least cost is taken. The mean of their logarithms will not do: the way to a
+ * block may look impossible, and one such block would raise the flow by any power of
+ * ten.
  */
 static double first_scale(const struct repair_solver *s)
 {
@@ -452,7 +454,10 @@ static double noise_of(const struct repair_solver *s, int i)
 	return isfinite(n) ? sqrt(1 + n * WAYS * WAYS) : 1;
 }
 
-/* A draw of u from (I + Lᵀ G W Gᵀ L)⁻¹; flow_u becomes its part of each block. */
+/*
+ * Draws u with the covariance (I + Lᵀ G W Gᵀ L)⁻¹. flow_u becomes the relative change
+ * of each block that follows from u, without the common factor.
+ */
 static void draw_flow(struct repair_solver *s, int number, uint64_t *state)
 {
 	double common = 0, mass = 0;

@@ -4,10 +4,11 @@
  *
  * SOSP'97 section 6.1 (equivalence classes, issue points, local propagation,
  * confidence), with edge samples from conditional jumps and a repair at the least cost
- * (CGO'10 section 3.2). Every frequency is an estimated number of executions in the
- * selection. For an instruction that does not stall, F = samples / M, where M is the
- * number of cycles that one execution takes at least. Executions = F × period, where
- * period is the number of cycles that one sample stands for.
+ * (CGO'10 section 3.2). Every frequency in struct freq is an estimated number of
+ * executions in the selected epochs. The passes compute with another unit, F: for an
+ * instruction that does not stall, F = samples / M, where M is the number of cycles
+ * that one execution takes at least. Executions = F × period, where period is the
+ * number of cycles that one sample stands for.
  */
 #ifndef CPI_ANALYSIS_FREQ_H
 #define CPI_ANALYSIS_FREQ_H
@@ -27,9 +28,9 @@ struct freq_windows {
 	const double *block;        /* by block */
 	const double *edge;         /* by edge, fall-through ones included */
 	const double *worth;        /* by block: effective sample size, in windows */
-	const double *const *error; /* by block: WINDOW_WEIGHTS_DRAWS random draws of
-				       the part of the error of log(block) that is
-				       common to several blocks; or NULL */
+	const double *const *error; /* by block: WINDOW_WEIGHTS_DRAWS random draws of an
+				       error of log(block) that several blocks have
+				       in common; or NULL */
 	double one; /* the frequency that one pass of a window of weight 1 stands for */
 };
 

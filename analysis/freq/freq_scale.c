@@ -5,8 +5,9 @@
  * other, so their squares add up, on each side.
  *
  * An edge between two loops, or into or out of one, has the factor of the code outside:
- * how often a loop is entered says nothing of its rounds. So the flow into a loop's
- * head differs from its executions by at most what enters.
+ * how often a loop is entered says nothing of its rounds. So after scaling, the edges
+ * into a loop's head no longer add up to the executions of the head: those from outside
+ * have another factor.
  */
 #include "config.h"
 

@@ -9,8 +9,8 @@
  *
  * Samples at a block's first instruction are divided among the edges into the
  * block by frequency. The share of entries from outside stays where it landed,
- * because the code before is not in this procedure. After a call, the group that
- * retired last is the end of the callee. Its samples are moved to the call.
+ * because the code before is not in this procedure. Samples right behind a call are
+ * moved to the call, although the group that retired last is the end of the callee.
  *
  * Samples at code where nothing waits move as well. That does little harm: they move by
  * one group, and neighbouring groups there have about equally many samples.

@@ -6,9 +6,10 @@
  * the instruction did not run count as well. Its error is that of a ratio estimate,
  * from the classes' residuals.
  *
- * Of a loop that calls, a part of the time is what it calls. Pairs begin at moments of
- * the same kind as samples, so the share of the pairs that began there is that part.
- * Pairs are few, so samples at these places speak, too; they may be of other callers.
+ * If a loop calls procedures, a part of its time is spent in them. Pairs begin at
+ * random moments, as samples are taken. So the share of the pairs that began in the
+ * called procedures is that part. There are few pairs, so the samples at the places
+ * where pairs began are used as well; other callers may have caused some of them.
  */
 #include "config.h"
 
@@ -20,26 +21,30 @@
 
 #include "analysis/math/interval.h"
 
-#define MOST_LEFT  0.3   /* share of pairs that are no measurement ... */
-#define MOST_WRONG 0.1   /* ... of those that contradict the loop: ... */
-#define MOST_LOST  0.6   /* ... more if the others agree with each other: ... */
-#define AGREEING   0.8   /* ... this share of them, ... */
-#define AGREE_IN   4     /* ... in so many classes in a row, half an octave */
-#define NEARLY_IN  16    /* ... if few are lost: two octaves */
+/* Shares of all pairs. Bad pairs contradict the loop or ended outside of it. */
+#define MOST_LEFT 0.3  /* bad ones; if more, the good ones must agree within AGREE_IN \
+			*/
+#define MOST_WRONG 0.1 /* the same for contradicting ones, and NEARLY_IN */
+#define MOST_LOST  0.6 /* bad ones; if more, the instruction is left out */
+/* Pairs agree if this share of the good ones is in so many classes in a row. */
+#define AGREEING   0.8
+#define AGREE_IN   4     /* half an octave */
+#define NEARLY_IN  16    /* two octaves */
 #define SYSTEMATIC 0.05  /* deviation of the logarithm, whatever pairs say */
 #define STEADY_NS  5e8   /* how long a loop that waits for memory keeps its speed */
 #define NARROW     1.645 /* deviations from the middle of a 90 % interval to its end */
 #define LEAST_OWN  8     /* pairs that began in the loop's own procedure */
-#define AWAY       3     /* octaves: so much longer than most, the CPU was away */
+#define AWAY       3     /* octaves; if a pair is so much longer, other code ran, too */
 #define OTHERS     0.2   /* deviation of a callee's samples: other callers have some */
 
 /* The pairs of one instruction. */
 struct pace_sums {
 	double pairs, executions, ns;
-	double below, bad; /* pairs */
-	double wrong;      /* of the bad ones, those that contradict the loop */
-	double error;      /* relative, of executions / ns */
-	int octave;        /* of ns that pairs usually take */
+	double below; /* pairs that ended in a procedure that the loop calls */
+	double bad;   /* pairs that contradict the loop or ended elsewhere */
+	double wrong; /* those of them that contradict the loop */
+	double error; /* relative, of executions / ns */
+	int octave;   /* of ns that pairs usually take */
 };
 
 /* The places where they began. */
@@ -122,8 +127,8 @@ static double ratio_error(const struct pace_sums *s, const struct edge *e, size_
 }
 
 /*
- * Whether nearly all pairs are in so many classes in a row. Those that were left and
- * entered again without a contradiction would be spread over octaves.
+ * Whether nearly all pairs are in so many classes in a row. Pairs in which the loop was
+ * left and entered again, but whose change looks valid, would be spread over octaves.
  */
 static bool pairs_agree(const struct pace_sums *s, const struct edge *e, size_t nr,
 			uint64_t classes)
@@ -141,8 +146,9 @@ static bool pairs_agree(const struct pace_sums *s, const struct edge *e, size_t 
 }
 
 /*
- * Pairs that contradict a loop show that it ends between two samples. If it lasts less
- * long than a pair, about as many do not contradict it, and seem slower by octaves.
+ * Pairs that contradict a loop show that a run of the loop may end between two samples.
+ * If a run is shorter than a pair, about as many pairs look valid by chance, and give
+ * speeds that are too low by octaves.
  */
 static bool are_trusted(const struct pace_sums *s, const struct edge *e, size_t nr)
 {
@@ -202,7 +208,7 @@ static struct share share_beside(double n, double other)
 	return (struct share){ n / all, sqrt(n * other / all) / all };
 }
 
-/* The own code's share of the time in it and in what it calls of the same image. */
+/* The share of own code in the time of own code and callees of the same image. */
 static struct share share_of_own(const struct pace_starts *t)
 {
 	struct share pairs = share_beside(t->own, t->below), samples;
@@ -247,7 +253,7 @@ static double slow_error(const struct pace_sums *s, double ns)
 	return s->error * sqrt(s->pairs * fmin(STEADY_NS / fmax(ns, 1), 1));
 }
 
-/* All samples of the procedure; *sum keeps them, and is NAN before. */
+/* All samples of the procedure. Kept in *sum, which is NAN before the first call. */
 static double procedure_samples(const struct pace_input *in, double *sum)
 {
 	if (!isnan(*sum))
@@ -259,9 +265,9 @@ static double procedure_samples(const struct pace_input *in, double *sum)
 }
 
 /*
- * The most that the own code's share may be, if hardly a pair began there. Samples may
- * be where no pair began: an interrupt comes when an instruction retires, and those of
- * a loop around a call retire with the callee's.
+ * The upper bound of the own code's share, if hardly any pair began there. Samples may
+ * be where no pair began: an interrupt comes when an instruction retires, and the
+ * instructions of a loop around a call retire together with the callee's.
  */
 static double most_own(const struct pace_input *in, const struct pace_starts *t,
 		       double *all)

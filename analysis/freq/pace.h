@@ -17,7 +17,8 @@
  * of the loop: a run of the loop is then shorter than the time between two samples. Up
  * to 60 % are allowed if at least 80 % of the remaining pairs give the same speed,
  * within a factor of 1.4. This happens if a run of the loop lasts one to a few times as
- * long as the time between the two samples.
+ * long as the time between the two samples. If more than 10 % contradict the loop's
+ * step, at least 80 % of the remaining pairs must agree within a factor of 4.
  */
 #ifndef CPI_ANALYSIS_PACE_H
 #define CPI_ANALYSIS_PACE_H

@@ -17,7 +17,7 @@
 #include "base/loglin.h"
 #include "base/search.h"
 
-#define RUN_MAX        (64u << 10) /* bytes, as where runs are made */
+#define RUN_MAX        (64u << 10) /* bytes; longer runs are not recorded either */
 #define MAX_INSN_BYTES 16
 
 bool precise_counts_instructions(const char *event)

@@ -52,7 +52,10 @@ static int term(const struct solver *s, int b, int side, int i)
 	return s->eq->edge[e];
 }
 
-/* Counts the terms of each class, two places up, or places them. */
+/*
+ * A counting sort. Without place: counts the terms of class c in first[c + 2]. With
+ * place: puts their equations into member, and counts their unknown terms.
+ */
 static void list_terms(struct solver *s, bool place)
 {
 	for (int q = 0; q < 2 * s->cfg->nr_blocks; q++) {

@@ -6,9 +6,10 @@
  * loop's, by the error of the shape. That is exact up to the grid, so no method that
  * might fail to converge is needed.
  *
- * I1  The samples of a loop are at least its best case and at most its worst. What is
- *     faster than the best case is not believed: it moves the factor. If the loop was
- *     measured, the best case is the slots that it takes.
+ * I1  The sampled time of a loop is at least that of its executions in the best case,
+ *     and at most that in the worst case. Factors that would make the loop faster than
+ *     its best case are ruled out. If executions were measured, only the issue slots
+ *     count as the best case.
  * I2  A density that nothing changed is 0 everywhere.
  */
 #include "config.h"
@@ -27,8 +28,8 @@
 #define EDGE    0.06  /* deviation of the end of a range that is known exactly */
 #define FASTER  0.13  /* deviation of real cores from the schedule, to either side */
 #define SLOWER  0.2
-#define PEAK    1.5 /* weight of the schedule's own cycles beside all more that may be */
-#define ALONE   3   /* blocks; more of them overlap, and are faster than their sum */
+#define PEAK    1.5 /* weight of the schedule's cycles, compared with all larger ones */
+#define ALONE   3   /* a unit of more blocks may take less time than their sum */
 #define LUCKIER 0.3 /* density of fewer cycles than the schedule's */
 #define NEARER  0.1 /* slope of the log density where cycles exceed the schedule's */
 #define LOW     0.05
@@ -56,8 +57,8 @@ struct scale_unit {
 	int blocks;   /* executed ones */
 	double usual; /* cycles with nothing to wait for */
 	double worst;
-	double most; /* executions of its block that ran most, of those ... */
-	double tie;  /* ... with such a deviation, which this is; NAN: there is none */
+	double most; /* executions of the most frequent block that has a block_tie */
+	double tie;  /* that block's block_tie; NAN: no block has one */
 	double passes; /* windows that entered or left it */
 	bool evident;
 	bool measured; /* by more than static costs */
@@ -367,7 +368,7 @@ static bool has_offset(const struct scale_run *s, int loop, uint64_t offset)
 	return b < 0 || is_inside(s, b, loop);
 }
 
-/* The loop that evidence of block b is of, or LOOPS_NONE. */
+/* The loop to which evidence about block b refers, or LOOPS_NONE. */
 static int loop_of(const struct scale_run *s, const struct scale_evidence *e, int b)
 {
 	int loop = s->nest.inner[b];

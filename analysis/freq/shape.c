@@ -208,7 +208,7 @@ static struct estimate measured_ratio(const struct freq_interval *a,
 	return e;
 }
 
-/* By executions that were measured, of the larger side over the other one. */
+/* The ratio of measured executions, of the side with more samples over the other. */
 static struct estimate measured_runs(const struct shape_input *in, bool grew)
 {
 	struct estimate e = measured_ratio(&in->runs_a, &in->runs_b);
@@ -231,7 +231,10 @@ static struct estimate steady_runs(struct sum steady, struct sum all)
 	return e;
 }
 
-/* What the executions say of a change by grown, if they are known well enough. */
+/*
+ * The kind of a change, by the ratio of executions, if that is known well enough.
+ * `grown` is the logarithm of the ratio of samples.
+ */
 static enum shape_kind kind_by_runs(struct estimate runs, double grown)
 {
 	if (!(runs.sd > 0))

@@ -53,6 +53,7 @@ struct shape_input {
 
 struct shape_verdict {
 	enum shape_kind kind;
+	/* Parts of the change of the samples, 0 to 1; NAN: there is no change. */
 	double stalls;  /* the part at only some instructions of a class */
 	double uniform; /* the part that is the same at all instructions of a class */
 	double added;   /* the part in code that runs on one side only */

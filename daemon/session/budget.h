@@ -77,9 +77,10 @@ void budget_note(struct budget *b, double cost_ns);
 bool budget_is_learning(const struct budget *b);
 
 /*
- * Returns the rate of windows that costs BUDGET_WINDOWS of the budget, if a window
- * takes window_ns, at least BUDGET_LEAST_WINDOWS_HZ and at most max_hz. Returns hz, the
- * rate now, if the two differ by less than a quarter, or if window_ns is not known (0).
+ * Returns the rate of windows that costs BUDGET_WINDOWS of the budget, but at least
+ * BUDGET_LEAST_WINDOWS_HZ and at most max_hz. A window takes window_ns. Returns hz, the
+ * present rate, if the two differ by less than a quarter, or if window_ns is 0 (not
+ * known).
  */
 double budget_windows_hz(const struct budget *b, double window_ns, double hz,
 			 double max_hz);

@@ -2,8 +2,8 @@
 /*
  * session.c - runs and closes a session
  *
- * A cycle (cycle()) first notes how far each CPU's samples go. Then it reads the
- * mapping events, and attributes the samples up to that point. A process is forked and
+ * A cycle (cycle()) first notes the newest sample of each CPU. Then it reads the
+ * mapping events, and attributes the samples up to those noted. A process is forked and
  * its code is mapped before it can be sampled, so these events have been read by then.
  * Files are read before and after the samples are attributed, but not in between
  * (attribute_resolve()).
@@ -64,9 +64,9 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
 }
 
 /*
- * If the clock was set back by more than an epoch's length, the epoch ends at once; it
- * would last too long otherwise. After a smaller step it continues, so that small steps
- * do not make small epochs.
+ * If the clock was set back so far that the epoch would last for more than two further
+ * lengths, the epoch ends at once. After a smaller step it continues, so that small
+ * steps do not make small epochs.
  */
 static bool is_epoch_over(struct session *s)
 {
@@ -223,8 +223,8 @@ static void follow_cpus(struct session *s)
 	if (same && !missing)
 		return;
 	if (!same)
-		log_info("session: %d CPUs are online now, before %d; %d of them went "
-			 "and came back",
+		log_info("session: %d CPUs are online now, %d were before; %d of them "
+			 "went and came back",
 			 now.nr, s->cpus.nr, now.nr - stayed.nr);
 	cycle(s); /* read the last samples of CPUs that went offline */
 	err = session_set_cpus(s, &stayed);
@@ -428,8 +428,8 @@ static int earliest(struct session *s, uint64_t now)
 }
 
 /*
- * Draws new periods. The schedule does not drift, because counters.c corrects rates for
- * the rate of restarts.
+ * Draws new periods. Draws are due at fixed intervals, however late this is called: to
+ * correct rates, counters.c relies on the number of restarts per second.
  */
 static void randomise(struct session *s, uint64_t now)
 {

@@ -5,7 +5,8 @@
  * cpid runs one for weeks, cpi record for the length of a command. It is single
  * threaded: the owner polls session_fd() and calls session_run().
  *
- * I1  Per stream, at any moment: received = stored + Σ losses + in memory.
+ * I1  Per stream, at any moment: received = stored + Σ losses + in memory. Unknown
+ *     samples are among the losses (enum loss), and are not counted as stored.
  * I2  Memory is bounded by the configuration's limits, whatever is sampled.
  */
 #ifndef CPI_DAEMON_SESSION_H
@@ -49,7 +50,7 @@ struct session_windows_config {
 	 * used so much CPU time. 0: together with the session
 	 */
 	uint64_t after_ns;
-	bool is_patient;  /* then a thread of low priority loads their program */
+	bool is_patient;  /* a thread of low priority loads their BPF program */
 	bool with_values; /* also keep values of operands */
 	bool by_context;  /* also keep windows by context, which takes much memory */
 };
@@ -67,7 +68,7 @@ struct session_config {
 	struct session_stacks_config stacks;
 	struct session_windows_config windows;
 	double budget;     /* share of all CPUs' time; 0.005 is 0.5 % */
-	uint64_t sweep_ns; /* longest wait of a sample in a table */
+	uint64_t sweep_ns; /* between sweeps; six times this on a quiet machine */
 	uint64_t flush_ns; /* between flushes to the database */
 	/*
 	 * length of an epoch, aligned to UTC; 0: a single epoch. If it is less than an
@@ -76,7 +77,7 @@ struct session_config {
 	 */
 	uint64_t epoch_ns;
 	uint64_t check_ns;       /* between checks of the cost of sampling */
-	uint64_t max_memory;     /* bytes of counts kept in memory */
+	uint64_t max_memory;     /* limit of data that wait to be stored, in bytes */
 	uint64_t capture_bytes;  /* limit of captures in the database; 0: no captures */
 	uint64_t capture_end_ns; /* how long the session's end waits for captures */
 	/*
@@ -167,8 +168,8 @@ int session_new_epoch(struct session *s, const char *label);
 int session_mark(struct session *s, const char *text, uint64_t *at_ns);
 
 /*
- * Takes the name of a container, valid for store_containers(); the next flush stores
- * it. Returns 0, or as outbox_add_container().
+ * Takes the name of a container; the next flush stores it. id and name must be as
+ * struct store_container requires. Returns 0, or as outbox_add_container().
  */
 int session_container(struct session *s, const char *id, const char *name);
 

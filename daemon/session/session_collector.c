@@ -16,9 +16,10 @@
 #include "daemon/session/session_private.h"
 
 /*
- * The rate of random interrupts in addition to ticks, which give most samples: random
- * ones show where ticks are biased, and how the time is divided between user mode, the
- * kernel and idle CPUs. This part of the CPUs' time pays for them, within these limits.
+ * The rate of random samples that are taken in addition to ticks. Ticks give most
+ * samples; random ones show where ticks are biased, and how the time is divided between
+ * user mode, the kernel and idle CPUs. Random samples may cost SHARE_BESIDE_TICKS of
+ * the CPUs' time; their rate is between the two limits.
  */
 #define SHARE_BESIDE_TICKS  0.0004
 #define MIN_HZ_BESIDE_TICKS 25.0
@@ -87,8 +88,8 @@ int session_parse_events(struct session *s)
 }
 
 /*
- * Some collectors hand out samples that are newer than the last reading of mapping
- * events; then reads these first.
+ * Some collectors hand out samples that are newer than the mapping events read so far.
+ * Then the newer mapping events are read before the batch is attributed.
  */
 static void take_batch(void *ctx, const struct batch *batch)
 {
@@ -148,7 +149,10 @@ static bool is_missing(int err)
 	return err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV;
 }
 
-/* Whether it can: of an event without user mode nothing would remain. */
+/*
+ * Excludes kernel mode from all events. Returns false, and changes nothing, if an event
+ * samples only kernel mode.
+ */
 static bool exclude_kernel(struct session *s)
 {
 	for (int i = 0; i < s->events.nr; i++)
@@ -196,7 +200,7 @@ static void log_unknown_collector(const char *name)
 
 	for (size_t i = 0; i < NR_COLLECTORS; i++)
 		buf_printf(&known, ", %s", collectors[i]->name);
-	log_err("session: there is no collector \"%s\" in this build: auto%s", name,
+	log_err("session: no collector \"%s\" in this build; there are auto%s", name,
 		buf_str(&known));
 	buf_fini(&known);
 }

@@ -118,14 +118,14 @@ static void note_busy(struct session *s)
 	blocker = ask_for_blocker(s);
 	st->blocked_by = blocker.pid;
 	if (st->blocked_by)
-		log_err("session: %s: process %d (%s) holds a lock that keeps it from "
-			"being written: samples are kept in memory (at most %llu MiB) "
-			"until it ends",
+		log_err("session: %s: it cannot be written, because process %d (%s) "
+			"holds a lock: samples are kept in memory (at most %llu MiB) "
+			"until the lock is released",
 			s->cfg.db_path, (int)st->blocked_by, blocker.name,
 			(unsigned long long)(s->cfg.max_memory >> 20));
 	else
 		log_err("session: %s: another connection writes for too long: samples "
-			"are kept in memory (at most %llu MiB) until it ends",
+			"are kept in memory (at most %llu MiB) until it has finished",
 			s->cfg.db_path, (unsigned long long)(s->cfg.max_memory >> 20));
 }
 

@@ -7,8 +7,8 @@
  * --max-memory is in use, a flush is due. While storing fails:
  *
  * I1  above seven eighths of --max-memory nothing is added to the tallies, and new
- *     samples are lost as no_space. The last eighth is for data that exceed this limit
- *     before the next check.
+ *     samples are lost as no_space. The last eighth is for data that are added between
+ *     two checks of this limit.
  * I2  names and code are captured only as far as there is room, because they can be
  *     captured later or are not essential.
  */
@@ -68,7 +68,7 @@ static void drop(struct session *s)
 
 	log_err("session: %llu MiB of samples could not be stored: new samples are "
 		"lost",
-		(unsigned long long)(s->cfg.max_memory >> 20));
+		(unsigned long long)(session_memory(s) >> 20));
 	for_each_sampler (s, p)
 		p->ops->drop(p);
 }

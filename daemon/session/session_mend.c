@@ -9,9 +9,11 @@
  *
  *	nothing at the path	the open file is copied beside it, the copy is moved
  *				there, and the run goes on in it
- *	another file there	the open file is copied beside it and stays so; a new
- *				run begins in the other, if it is a CPI database
- *	no -wal or -shm file	all is moved into the database, which is opened anew
+ *	another file there	the open file is copied beside it, and the copy stays
+ *				there; a new run begins in the file at the path, if
+ *				that is a CPI database
+ *	no -wal or -shm file	the contents of the open WAL are moved into the
+ *				database, which is opened anew
  *
  * I1  The old database stays open until there is a whole copy, or none can be made.
  *     Only in the latter case are samples lost; the log and the exit status report
@@ -43,7 +45,7 @@ static void say_begin(const struct session *s, enum place_state state)
 {
 	static const char *const text[] = {
 		[PLACE_WAL_GONE] = "its -wal or -shm file was deleted: it is opened "
-				   "anew; while cpid runs delete neither",
+				   "anew; do not delete these files while cpid runs",
 		[PLACE_GONE] = "it was deleted: it is copied back from the open file; "
 			       "to begin an empty one, stop cpid first",
 		[PLACE_REPLACED] = "another file was put there: what was stored until "
@@ -147,12 +149,12 @@ static bool must_give_up(const struct session *s, int err)
 	       session_memory(s) > s->cfg.max_memory / 2;
 }
 
-/* The begin of a message: what the old database has. */
+/* The beginning of a message: what the old database contains. */
 static const char *what_was_stored(const struct session *s, char text[STORED_SIZE])
 {
 	char when[TIME_TEXT_SIZE];
 
-	if (!s->storing.last_real_ns) /* no flush of this session was */
+	if (!s->storing.last_real_ns) /* this session has not stored a flush */
 		return "what was stored before cpid started";
 	snprintf(text, STORED_SIZE, "what was stored until %s",
 		 time_format(s->storing.last_real_ns, when));
@@ -316,7 +318,7 @@ static int step(struct session *s, enum place_state state)
 		say_begin(s, state);
 	s->mend.seen = state;
 	switch (state) {
-	case PLACE_KEPT: /* but it is closed if it could not be opened again */
+	case PLACE_KEPT: /* it is there, but db_renew() may have left it closed (I3) */
 		return db_handle(s->db) ? go_on(s) : renew(s);
 	case PLACE_WAL_GONE:
 		return renew(s);

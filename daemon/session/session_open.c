@@ -107,8 +107,9 @@ static void refuse_target(pid_t pid, int err)
 	const pid_t process = perftarget_process(pid);
 
 	if (process && process != pid)
-		log_err("process %d: it is a thread of process %d: name that", (int)pid,
-			(int)process);
+		log_err("process %d: it is a thread of process %d: give the number of "
+			"the process",
+			(int)pid, (int)process);
 	else if (!process || err == -ESRCH)
 		log_err("process %d: there is no such process", (int)pid);
 	else if (err == -EACCES || err == -EPERM)
@@ -190,7 +191,7 @@ static int begin_raw(const struct session *s)
 /*
  * Reads the target's mappings. Those of a command do not matter, because its events
  * begin at exec. If a process's mappings cannot be read in time, the session goes on:
- * look-ups in it are gaps, and sweeps try to read it again (rescan.h).
+ * its samples are map_gap, and sweeps try to read its mappings again (rescan.h).
  */
 static int read_target(struct session *s)
 {

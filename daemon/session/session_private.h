@@ -36,7 +36,10 @@ struct session_cost {
 	uint64_t mapping_ns;
 	/* share of all CPUs' time for mapping records, between the last two checks */
 	double mappings;
-	/* the part of this share that does not count for the budget */
+	/*
+	 * the share for mapping records and reads of files that does not count for the
+	 * budget, because one user's processes cause too many
+	 */
 	double uncounted;
 	double daemon_ns; /* the daemon's time per sample; 0: there were no samples */
 	uint64_t nr_checks, nr_exceeded, nr_changes;
@@ -281,8 +284,8 @@ int session_store(struct session *s);
 
 /*
  * session_post() before a sampling period changes. If storing fails and nothing was
- * posted, returns the error of storing. Then the period must not change, because a
- * later flush will describe samples that were taken with it.
+ * posted, returns the error of storing. Then the period must not change: samples that
+ * were taken with the present period still have to be described by a later flush.
  */
 int session_end_streams(struct session *s);
 

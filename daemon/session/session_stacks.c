@@ -2,8 +2,9 @@
 /*
  * session_stacks.c - the sampler of call stacks
  *
- * Stacks are sampled by the first event if that is a clock, else by cpu-clock, at a
- * fixed rate. The budget includes their cost, but changes only the rate of the samples.
+ * Stacks are sampled by the first event if that counts time or cycles, else by
+ * cpu-clock, at a fixed rate. The budget includes their cost, but changes only the rate
+ * of the collector's samples.
  */
 #include "config.h"
 
@@ -159,7 +160,7 @@ static int open_stacks(struct session *s, struct sampler **out)
 	return err;
 }
 
-/* Waits until copied stacks are unwound; the rest is lost. */
+/* Waits until copied stacks are unwound. Those left after UNWIND_END_NS are lost. */
 static void stopped(struct sampler *p)
 {
 	struct stacks *st = stacks_of(p);

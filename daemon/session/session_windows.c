@@ -5,8 +5,8 @@
  * Windows use the same clock as stacks. If windows are not possible here, the session
  * goes on without them.
  *
- * What a window adds to a report is large for the first ones of a procedure, and small
- * for those after thousands. So the first windows are taken at the full rate, and later
+ * The first windows of a procedure add much to a report; after thousands of windows,
+ * another one adds little. So the first windows are taken at the full rate, and later
  * ones at the rate whose interrupts cost a tenth of the budget (budget_windows_hz()).
  */
 #include "config.h"
@@ -27,13 +27,13 @@
  */
 #define STREAM_EVENT "windows"
 
-/* Windows for each CPU at the full rate: of a busy minute. */
+/* The rate is not lowered before there are so many windows per CPU: a busy minute's. */
 #define FULL_RATE_WINDOWS (60 * SESSION_WINDOWS_HZ)
 
 /* So many samples of processes on a CPU wake the daemon: daemon/collect/bpf_watch.h. */
 #define QUIET_SAMPLES 16
 
-/* A change of the rate begins another stream, so there are few. */
+/* A change of the rate begins another stream, so changes must be rare. */
 #define RATE_LOOK_NS (10 * NSEC_PER_SEC)
 #define RATE_STAY_NS (1800 * NSEC_PER_SEC)
 
@@ -141,9 +141,10 @@ static int open_windows(struct session *s, struct sampler **out)
 }
 
 /*
- * The time that must pass before windows are loaded. For a target its CPU time counts:
- * beside other programs even a short command takes long, and loading windows would take
- * as long again.
+ * The time that must pass before windows are loaded. With a target, this is CPU time of
+ * the target: if other programs run, even a short command lasts long, and loading
+ * windows would make it last about twice as long. The result is then 0, or a time that
+ * never passes.
  */
 static uint64_t after_ns(const struct session *s)
 {
@@ -178,7 +179,7 @@ static int wait_ms(struct sampler *p)
 	return windowsampler_wait_ms(p->source, unnoticed_ns);
 }
 
-/* The time of a window: the interrupt, and what it interprets. 0: not known. */
+/* The time that a window takes: the interrupt and the emulation. 0: not known. */
 static double window_ns(const struct windows_sampler *w)
 {
 	const double interrupt_ns = w->sampler.session->events.interrupt_ns;
