@@ -22,8 +22,7 @@
 #include "analysis/math/interval.h"
 
 /* Shares of all pairs. Bad pairs contradict the loop or ended outside of it. */
-#define MOST_LEFT 0.3  /* bad ones; if more, the good ones must agree within AGREE_IN \
-			*/
+#define MOST_LEFT  0.3 /* if more are bad, the good ones must agree within AGREE_IN */
 #define MOST_WRONG 0.1 /* the same for contradicting ones, and NEARLY_IN */
 #define MOST_LOST  0.6 /* bad ones; if more, the instruction is left out */
 /* Pairs agree if this share of the good ones is in so many classes in a row. */
