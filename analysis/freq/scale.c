@@ -57,8 +57,8 @@ struct scale_unit {
 	int blocks;   /* executed ones */
 	double usual; /* cycles with nothing to wait for */
 	double worst;
-	double most; /* executions of the most frequent block that has a block_tie */
-	double tie;  /* that block's block_tie; NAN: no block has one */
+	double most;   /* executions of the most frequent block that has a block_tie */
+	double tie;    /* that block's block_tie; NAN: no block has one */
 	double passes; /* windows that entered or left it */
 	bool evident;
 	bool measured; /* by more than static costs */
