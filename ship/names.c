@@ -190,31 +190,46 @@ struct local_images {
 };
 
 /*
- * The key of a row in `sent`: its id; for the name of a container a hash of all columns
- * except the time.
+ * The key of a row in `sent`: its id; for the name of a container a hash of the context
+ * and the container's id.
  */
 static uint64_t thing_key(const struct sending *s, sqlite3_stmt *st)
 {
-	uint64_t key = (uint64_t)sqlite3_column_int64(st, 0);
+	const uint64_t key = (uint64_t)sqlite3_column_int64(st, 0);
+	const void *id;
 	size_t size;
 
-	for (int i = 1; s->table == &storetable_container && i <= 2; i++) {
-		const void *text = sql_blob(st, i, &size);
+	if (s->table != &storetable_container)
+		return key;
+	id = sql_blob(st, 1, &size);
+	return hash_bytes(key, id, size);
+}
 
-		key = hash_bytes(key, text, size);
-	}
-	return key;
+/*
+ * What `sent` has as nr: of a container a hash of the name that was sent last, so that
+ * a new name is sent, also if it is an earlier one again.
+ */
+static uint64_t thing_value(const struct sending *s, sqlite3_stmt *st)
+{
+	const void *name;
+	size_t size;
+
+	if (s->table != &storetable_container)
+		return 1;
+	name = sql_blob(st, 2, &size);
+	return hash_bytes(0, name, size);
 }
 
 static int put_thing(sqlite3_stmt *st, void *ctx)
 {
 	struct sending *s = ctx;
-	const uint64_t id = thing_key(s, st);
+	const uint64_t id = thing_key(s, st), value = thing_value(s, st);
+	const struct sent *sent = find_sent(s->names, s->table, id);
 
-	if (find_sent(s->names, s->table, id))
+	if (sent && sent->nr == value)
 		return 0;
 	ship_rows_put(st, s->table->types, &s->rows);
-	return note_sent(s->names, s->table, id, 1);
+	return note_sent(s->names, s->table, id, value);
 }
 
 static int put_local(sqlite3_stmt *st, void *ctx)

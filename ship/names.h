@@ -31,8 +31,8 @@ void ship_names_free(struct ship_names *n);
 int ship_names_ask(struct ship_names *n, struct db *db, struct ch_store *s);
 
 /*
- * Reads the images, streams and contexts that epochs refer to, in the caller's
- * transaction; and sends what was read.
+ * Reads the images, streams and contexts that epochs refer to, and the names of their
+ * containers, in the caller's transaction; and sends what was read.
  */
 int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch *e,
 		    size_t nr);

@@ -107,7 +107,7 @@ begin_workers env
 thread=$(ls /proc/$workers/task | grep -vx $workers)
 cpi record -p "$thread" -o none.db 2>err
 is "$? $(cat err)" \
-	"1 cpi: error: process $thread: it is a thread of process $workers: name that" \
+	"1 cpi: error: process $thread: it is a thread of process $workers: give the number of the process" \
 	'a thread is refused, and its process is named'
 is "$(echo none.db*)" 'none.db*' 'a refusal leaves no database'
 end_workers

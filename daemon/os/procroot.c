@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -162,6 +164,18 @@ static bool is_link_to(const char *link, const struct name_in_maps *name)
 	return len > 0 && (size_t)len == name->len && !memcmp(target, name->at, len);
 }
 
+/* As open_link(), if the file is on an overlay. */
+static int open_overlaid(const char *link, ino_t inode, struct stat *st)
+{
+	int fd = open_link(link, inode, st);
+	struct statfs fs;
+
+	if (fd < 0 || (!fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
 /*
  * The executable is told by its name in the maps. Its inode alone is not enough,
  * because a file on another device may have the same one. Its device is not, because
@@ -189,7 +203,7 @@ int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st)
 		 * Linux 6.7 to 6.17: perf's records have the device of the file below
 		 * an overlay, and the maps have the overlay's.
 		 */
-		fd = open_link(exe, inode, st);
+		fd = open_overlaid(exe, inode, st);
 	}
 	buf_fini(&maps);
 	return fd;

@@ -23,7 +23,8 @@ int procroot_open(pid_t tgid, const char *path, struct stat *st);
 /*
  * Opens a file by its inode, if tgid executes or maps it, even if it was deleted
  * or never had a name. device is the kernel's number for it, as in
- * /proc/PID/maps. Returns a descriptor or -errno. For a file that is mapped but
+ * /proc/PID/maps; of an executable on an overlay also the number that the file below
+ * has. Returns a descriptor or -errno. For a file that is mapped but
  * is not the process's executable, the caller needs CAP_CHECKPOINT_RESTORE.
  */
 int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st);

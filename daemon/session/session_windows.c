@@ -170,11 +170,23 @@ static int open_late(struct sampler *p)
 	return err == -EAGAIN ? -ENOBUFS : err;
 }
 
+/* Samples per second of a CPU that is always busy, as bpf_watch_look() gets them. */
+static double busy_hz(const struct session_events *ev)
+{
+	double hz = 0;
+
+	for (int i = 0; i < ev->nr; i++) {
+		if (ev->event[i].unit != EVENT_EVENTS)
+			hz += (double)ev->event[i].per_second / (double)ev->periods[i];
+	}
+	return hz;
+}
+
 static int wait_ms(struct sampler *p)
 {
 	const struct session *s = p->session;
 	const double unnoticed_ns =
-		s->times.quiet ? QUIET_SAMPLES / s->events.hz * NSEC_PER_SEC : 0;
+		s->times.quiet ? QUIET_SAMPLES / busy_hz(&s->events) * NSEC_PER_SEC : 0;
 
 	return windowsampler_wait_ms(p->source, unnoticed_ns);
 }

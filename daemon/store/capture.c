@@ -320,6 +320,13 @@ static void give_up_entry(struct capture *c, struct capture_image *e, int err)
 	c->nr_failed++;
 }
 
+static void drop_wanted(struct capture *c, struct capture_image *e)
+{
+	c->nr_waiting -= e->wanted.len / sizeof(struct cpi_capture_offset);
+	buf_fini(&e->wanted);
+	close_file(c, e);
+}
+
 /*
  * Whether the image, whose worker gave no answer, waits to be tried again. The worker
  * may only have been too slow, because the machine was busy. The image waits longer
@@ -334,11 +341,13 @@ static bool try_later(struct capture *c, struct capture_image *e, int err)
 			 "once; captures_failed in cpi status counts these)",
 			 e->image->desc.name);
 	c->was_silent = true;
-	/* Offsets that wait for long must not keep those of new images out. */
-	if (++e->nr_silent == MAX_SILENT || c->nr_waiting > MAX_WAITING / 2)
+	if (++e->nr_silent == MAX_SILENT)
 		return false;
 	e->due_ns = time_mono_ns() + (RETRY_NS << 2 * (e->nr_silent - 1));
 	c->nr_failed++;
+	/* Offsets that wait for long must not keep those of new images out. */
+	if (c->nr_waiting > MAX_WAITING / 2)
+		drop_wanted(c, e); /* after due_ns a flush has them again */
 	enqueue(c, e);
 	return true;
 }
@@ -377,13 +386,6 @@ static struct capture_image *dequeue(struct capture *c)
 		e->queued = false;
 	}
 	return e;
-}
-
-static void drop_wanted(struct capture *c, struct capture_image *e)
-{
-	c->nr_waiting -= e->wanted.len / sizeof(struct cpi_capture_offset);
-	buf_fini(&e->wanted);
-	close_file(c, e);
 }
 
 static int watch_reply(struct capture *c)

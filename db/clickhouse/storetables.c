@@ -166,7 +166,10 @@ const struct storetable storetable_context = {
 	.insert = "INSERT OR IGNORE INTO context (id, name) VALUES (?1, ?2)",
 };
 
-/* A context's path may have an id at any place, and names are found by whole ids. */
+/*
+ * A context's path may have an id at any place, and names are found by whole ids.
+ * Places are bytes: in a text, SQLite counts characters from the beginning.
+ */
 const struct storetable storetable_container = {
 	.name = "container",
 	.columns = "context, id, name, seen_ns",
@@ -174,8 +177,10 @@ const struct storetable storetable_container = {
 	.select =
 		"SELECT " C ", k.id, k.name, k.seen_ns FROM context c JOIN container k"
 		" ON k.id IN (WITH RECURSIVE place (at) AS (SELECT 1 UNION ALL"
-		" SELECT at + 1 FROM place WHERE at < length(c.name) - 63)"
-		" SELECT substr(c.name, at, 64) FROM place) WHERE c.id = ?1",
+		" SELECT at + 1 FROM place"
+		" WHERE at < length(CAST(c.name AS BLOB)) - 63)"
+		" SELECT CAST(substr(CAST(c.name AS BLOB), at, 64) AS TEXT) FROM place)"
+		" WHERE c.id = ?1 AND EXISTS (SELECT 1 FROM container)",
 	.insert = "INSERT INTO container (id, name, seen_ns)"
 		  " SELECT ?2, ?3, ?4 WHERE ?1"
 		  " ON CONFLICT DO UPDATE SET name = excluded.name,"

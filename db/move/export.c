@@ -52,8 +52,9 @@ static int check_place(const char *path, const char *source, bool force)
 			return refuse(path, err, err_str(err));
 		if (has_log(path))
 			return refuse(path, -EBUSY,
-				      "the -wal file of a database that was removed is "
-				      "beside it: remove it, or name another file");
+				      "the -wal file of a database that was removed or "
+				      "renamed is beside it: remove or rename it, too, "
+				      "or name another file");
 		return 0;
 	}
 	if (!S_ISREG(st.st_mode))

@@ -280,6 +280,10 @@ static int import_all(struct import *im, const struct query_epochs *epochs)
 	/* After a conflict the next import is refused, so it would not do this. */
 	if (!err || (err == -EEXIST && begun)) {
 		captures_err = import_captures(im, epochs, nr);
+		if (err && captures_err)
+			log_err("%s: names and code of the imported epochs are missing "
+				"here: %s",
+				im->path, err_str(captures_err));
 		err = err ? err : captures_err;
 	}
 	if (err == -EAGAIN)

@@ -206,8 +206,8 @@ int explainer_load_edges(struct explainer *x)
 	err = query_edges(x->scope->sel.db, &x->scope->sel.query, x->image.id,
 			  take_edges, x);
 	if (err == -CPI_ELIMIT) {
-		log_warn("%s: more different branches than can be added up, so branch "
-			 "stacks are not used: select fewer epochs",
+		log_warn("%s: it has too many different branches or pairs of samples, "
+			 "so neither is used: select fewer epochs",
 			 x->image.desc.name);
 		forget_edges(x);
 		err = 0;
