@@ -70,7 +70,7 @@ is "$(rows cpi callees main --epoch one --commands)" \
 is "$(rows cpi callers p01 --commands --db commands.db)" \
 	"1,,1,p01 1,,2,main 1,,3,c01 " "cpi callers --commands finds one command of many"
 is "$(cpi callers gc --epoch one --commands 2>&1)" \
-	"cpi: error: gc: in no call stack: 'cpi prof --children' lists what is" \
+	"cpi: error: gc: in no call stack: 'cpi prof --children' lists the procedures that are" \
 	"a command is not suggested in place of a procedure"
 is "$(cpi callers bete --epoch one 2>&1)" \
 	"cpi: error: bete: in no call stack: did you mean 'beta'?" \

@@ -169,7 +169,7 @@ static bool has_varying_operand(struct finding *f, int insn)
 
 /*
  * Whether it is in the first group after a jump that is often mispredicted. Such a
- * group waits until it has been fetched. The schedule's waits end meanwhile.
+ * group waits until it has been fetched. By then the schedule's waits are over, too.
  */
 static bool may_be_refilled(const struct finding *f, int insn)
 {
@@ -187,7 +187,7 @@ static bool may_be_refilled(const struct finding *f, int insn)
 	return false;
 }
 
-/* Whether the schedule has only the minimum wait, for any instruction of the group. */
+/* Whether, for some instruction of the group, the wait in the schedule is a minimum. */
 static bool waits_for_data(struct finding *f, int insn)
 {
 	const int end = blame_group_end(&f->scene, insn);
@@ -287,16 +287,16 @@ static double more_of(const struct freq *freq, int b)
 	return freq->block_range ? freq->block_range[b].high / freq->block[b] : 1;
 }
 
-/*
- * Instructions that retire together have their samples at one of them. So if an
- * instruction's samples do not show its waits, these waits are part of the excess of
- * other instructions of the block, and that part is not a dynamic stall.
- */
 static double movable(const struct split *s)
 {
 	return s->refilled ? 0 : fmax(s->excess, 0);
 }
 
+/*
+ * Instructions that retire together have their samples at one of them. So if an
+ * instruction's samples do not show its waits, these waits are part of the excess of
+ * other instructions of the block, and that part is not a dynamic stall.
+ */
 static void move_waits(struct finding *f, const struct cfg_block *block)
 {
 	const int end = block->first_insn + block->nr_insns;
@@ -357,7 +357,7 @@ static double certain_of(const struct finding *f, int b)
 	return cycles > 0 ? fmax(least - best, 0) / cycles : 0;
 }
 
-/* Removes what is no cause: a frequency that is too low, and the rest. */
+/* Removes entries that are not causes: too low a frequency, and "unexplained". */
 static void keep_causes(struct stall *s)
 {
 	int nr = s->nr;
@@ -369,9 +369,9 @@ static void keep_causes(struct stall *s)
 }
 
 /*
- * If the block ran more rarely than estimated, less of the time is execution and static
- * stalls, and what was too short for a stall was longer: the instruction had a longer
- * dynamic stall, or had one although none is listed.
+ * If the block ran more rarely than estimated, less of its time was execution and
+ * static stalls, and more was dynamic stalls. So the instruction had a longer dynamic
+ * stall than the listed one, or had one although none is listed.
  */
 static int find_possible(struct finding *f, int b, int insn)
 {

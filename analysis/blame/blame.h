@@ -56,8 +56,7 @@ struct culprit {
 	enum blame_reason reason;
 	int insn;    /* in cfg.insn: the load, the divide, the jump …; -1: unknown */
 	double most; /* cycles of the stall that it can explain */
-	bool chases; /* a load whose address it loaded itself; only with data of windows
-		      */
+	bool chases; /* a load that follows pointers; set only with data of windows */
 };
 
 /* Time that an instruction waited at the head of the reorder buffer. */
@@ -75,12 +74,12 @@ struct blame_insn {
 	double execute; /* the part of best that is issue and execution, not a stall */
 	struct stall *stall; /* the longest first */
 	int nr_stalls;
-	double sure; /* low end of its executions, over their estimate */
-	double more; /* high end, likewise */
+	double sure; /* low end of the interval of its executions / their estimate */
+	double more; /* high end / estimate */
 	/*
-	 * The part of execute and static stalls that is a dynamic stall if the
-	 * instruction ran as rarely as the low end; nr is 0 if there is none, or no
-	 * culprit. It is not in the array stall.
+	 * If the instruction ran only as often as the low end, a part of execute and of
+	 * the static stalls was really this dynamic stall. It is not in the array
+	 * stall. nr is 0 if there is none, or no culprit.
 	 */
 	struct stall possible;
 	double gain;  /* unexplained gain: cycles by which best is too high */
@@ -94,9 +93,9 @@ struct blame_range {
 
 /*
  * Where the time of a procedure went, in samples. Summaries of several procedures add
- * up member by member. least is the time that only this reason explains, most the time
- * that it may explain, also if the code ran more rarely than estimated (dynamic stalls)
- * or more often (static ones).
+ * up member by member. least is the time that only this reason explains; most is the
+ * time that it may explain. It allows for errors of the executions: if the code ran
+ * more rarely than estimated, dynamic stalls were longer, if more often, static ones.
  *
  * I1  tallied = execution + Σ (stalls by their first culprit) - gain + error
  * I2  samples = tallied + outside
@@ -143,8 +142,8 @@ struct blame_input {
 	const struct blame_measure *measure;
 	int nr_measures;
 	/*
-	 * By instruction: what windows saw of its addresses, NULL if too little; or
-	 * NULL, if there are no such data.
+	 * By instruction: what windows saw of its addresses; the element is NULL if
+	 * that was too little. data itself is NULL if there are no such data.
 	 */
 	const struct data_insn *const *data;
 };

@@ -18,12 +18,12 @@
 #define MAX_WORK  128 /* searches for one address */
 #define RARE      0.5 /* of the executions of the most frequent writer */
 
-/* The path from the address back to the writer that is examined. */
+/* A step of the path from the address back to the writer that is examined. */
 struct address_way {
 	int insn;
-	uint64_t added;   /* sum of constants between here and the address */
-	bool is_straight; /* only additions from here to the next */
-	bool is_known;    /* all of them add constants */
+	uint64_t added;   /* sum of the constants from the address to here */
+	bool is_straight; /* this step only adds to the operand */
+	bool is_known;    /* what it adds is constant */
 };
 
 struct finder {
@@ -36,7 +36,7 @@ struct finder {
 static const struct address anywhere = { ADDRESS_COMPUTED, 0 };
 static const struct address fixed = { ADDRESS_FIXED, 0 };
 
-/* Relates the value at the writer to that of the register: value + added. */
+/* How an instruction's result comes from a register that it reads: register + added. */
 struct link {
 	uint64_t added;
 	bool is_straight, is_known;
@@ -145,7 +145,10 @@ static struct address reloaded(struct finder *f, int insn)
 	return w.nr ? a : anywhere;
 }
 
-/* A load from a fixed place gives a variable; from other places, any value. */
+/*
+ * The value that a load returns. From a fixed place it is a variable, which may be
+ * known; from other places it may be anything.
+ */
 static struct address loaded(struct finder *f, int insn)
 {
 	if (insn_at(f, insn)->memory.base == ISA_PC &&
@@ -290,7 +293,8 @@ static struct address join_writers(struct finder *f, const struct blame_writers 
 }
 
 /*
- * The value of the register at insn, followed through link; ISA_NONE has the value 0.
+ * The value of a register that insn reads. link says how insn uses it. ISA_NONE has the
+ * value 0.
  */
 static struct address value_at(struct finder *f, int insn, unsigned int reg,
 			       struct link link)

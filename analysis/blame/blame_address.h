@@ -11,14 +11,14 @@
 #include "analysis/blame/blame_path.h"
 
 /*
- * From the best known to the least known kind of address. The kind of a sum is that of
- * its least known part.
+ * How an address changes (this is not a page walk), from the best known to the least
+ * known kind. The kind of a sum is that of its least known part.
  */
 enum address_walk {
 	ADDRESS_FIXED,    /* always the same on the frequent paths */
 	ADDRESS_NEAR,     /* anywhere in less than a page */
 	ADDRESS_STEPS,    /* by stride bytes each time; may start over */
-	ADDRESS_PAGES,    /* computed, to multiples of a page or more */
+	ADDRESS_PAGES,    /* anywhere, in steps of at least a page */
 	ADDRESS_COMPUTED, /* anywhere */
 	ADDRESS_LOADED,   /* anywhere, and the address itself is loaded */
 };

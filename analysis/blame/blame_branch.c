@@ -43,8 +43,8 @@ static bool ask_windows(const struct blame_scene *scene, int jump, struct misses
 }
 
 /*
- * Uses the sampled outcomes of the jump, together with those of the instruction
- * before it, which may decide it.
+ * Uses the sampled outcomes of the jump. Those at the instruction before it count, too:
+ * it may be a compare that is fused with the jump, and has its samples.
  */
 static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misses *m)
 {
@@ -63,10 +63,10 @@ static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misse
 }
 
 /*
- * Of a conditional jump. What neither windows nor outcomes tell comes from the
- * frequencies of its targets: the jump cannot have gone to a target more often than the
- * target ran. The frequencies of its own edges are evidence only if they were measured
- * separately.
+ * For a conditional jump. If neither windows nor outcomes tell, the frequencies of its
+ * targets give a bound: the jump cannot have gone to a target more often than the
+ * target ran. The frequencies of its own edges are not used: without outcomes they were
+ * not measured.
  */
 static struct misses find_misses(const struct blame_scene *scene, int jump)
 {

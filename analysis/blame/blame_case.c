@@ -14,9 +14,9 @@
 
 #define MIN_SHARE  0.05 /* of a stall; a suspect that explains less is acquitted */
 #define MIN_LIKELY 0.08
-#define MEASURED   30   /* least records about a cause for a judgement */
+#define MEASURED   30   /* fewer records of a cause do not count */
 #define GROUP_MAX  8    /* instructions that retire together */
-#define LEADS      0.5F /* cycles of wait at the head that begin a group */
+#define LEADS      0.5F /* an instruction that waits so many cycles begins a group */
 #define FOLLOWER   0.95 /* factor of the weight for each following instruction */
 #define BEFORE     0.55 /* weight of an instruction of an earlier group */
 
@@ -146,9 +146,9 @@ static void sort_suspects(struct blame_case *c)
 }
 
 /*
- * The cycles of a stall that may not exist: if the block ran as often as the upper
- * end of its interval, each execution took that much less. They are listed as
- * culprit BLAME_FREQUENCY.
+ * How much of a stall may not exist, in cycles: if the block ran as often as the upper
+ * end of its interval, each execution took that much less. It is listed as culprit
+ * BLAME_FREQUENCY.
  */
 static double doubt_of(const struct blame_case *c)
 {

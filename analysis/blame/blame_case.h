@@ -19,10 +19,10 @@
 #define BLAME_NO_LIMIT INFINITY
 
 /*
- * It is only known in which group of instructions that retire together a stall was: the
- * samples are at the first instruction of the group (landing.h), but any of them may
- * have waited. An instruction that was fetched late, or a store that found its buffer
- * full, may also be the first one after the group.
+ * The samples of a group of instructions that retire together are at its first one
+ * (landing.h), so each of them may be the one that waited. An instruction that was
+ * fetched late, or a store that found its buffer full, may also be the first one after
+ * the group. Each of these instructions is a witness.
  */
 #define BLAME_MAX_GROUP 16
 #define BLAME_NEXT      0.6 /* weight of the first instruction after the group */
@@ -107,7 +107,8 @@ void blame_units(struct blame_case *c);    /* dividers, atomics, chains … */
 
 /*
  * Whether an instruction's latency depends on its data, so that the schedule has only
- * its minimum: divisions, atomics, accesses far from the one before.
+ * its minimum: divisions, atomics, and loads and stores whose address may be far from
+ * that of their last execution.
  */
 bool blame_varies(struct blame_scene *scene, int insn);
 

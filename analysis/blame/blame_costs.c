@@ -2,8 +2,8 @@
 /*
  * A block has four costs, in cycles per execution:
  * - issue: only its issue slots, if all its waits overlap with other work
- * - best: the block repeated alone, up to 25 % faster than the schedule, because the
- *   model may be too slow
+ * - best: the block repeated alone, in 0.75 of the schedule's cycles, because the model
+ *   may be too slow
  * - usual: the schedule
  * - worst: the schedule on a core that two threads share, plus every wait that its
  *   instructions may have
@@ -28,8 +28,8 @@
 #define WIDTH        8.0  /* instructions that retire in a cycle, on the widest core */
 #define LUCKY        0.75 /* of the schedule: real cores are faster here and there */
 #define DIVIDES      0.6 /* part of its latency that a division may save by its operands */
-#define LOCKED       4.0 /* an atomic or a fence at least, and usually: */
-#define LOCKS        9.0
+#define LOCKED       4.0    /* an atomic or a fence, at least */
+#define LOCKS        9.0    /* ... usually */
 #define SHARED       1.6    /* factor where a core's units and clock are shared */
 #define MEMORY       2500.0 /* a miss to memory, with page walks */
 #define STREAM       60.0   /* a line of a stream that is fetched ahead */
@@ -42,10 +42,9 @@
 #define DIVISION     30.0           /* more than the schedule says */
 #define ATOMIC       100.0
 #define STORE        600.0 /* a store, while the stores before it miss as well */
-#define LATE \
-	60.0 /* a line of code from the second cache or beyond, or a page's address */
-#define LONG      8 /* an instruction of so many micro-ops is microcode */
-#define FEW_LINES 3 /* a stride of so many lines is fetched ahead */
+#define LATE         60.0  /* a line of code, or a TLB entry, from L2 or beyond */
+#define LONG         8 /* an instruction of so many uops (of the CPU) is microcode */
+#define FEW_LINES    3 /* a stride of so many lines is fetched ahead */
 
 /* As struct scale_costs, to be filled. */
 struct block_costs {
@@ -147,7 +146,7 @@ static double may_wait(struct block_scene *at, int i)
 	return cycles;
 }
 
-/* What its operands may save an instruction. */
+/* The cycles that an instruction may save if its operands are easy. */
 static double may_save(const struct blame_input *in, int i)
 {
 	return in->cfg->insn[i].kind & INSN_DIVIDE ? DIVIDES * in->timing[i].latency

@@ -22,7 +22,7 @@
 #include "analysis/blame/blame_case.h"
 #include "analysis/math/interval.h"
 
-#define MOST_CYCLES 1000.0 /* a miss, or a walk, while others want the memory, too */
+#define MOST_CYCLES 1000.0 /* a miss, or a page walk, while others use the memory */
 #define MAX_DEPTH   4   /* instructions between a load and the one that waits for it */
 #define MAX_LOADS   16  /* in one search */
 #define FARTHER     0.8 /* factor for a load one instruction farther away */
@@ -93,7 +93,10 @@ static bool writes_memory(const struct insn *insn)
 	return insn->kind & INSN_STORE && !(insn->kind & INSN_CALL);
 }
 
-/* How many of the loads wait for such a store, if windows saw any. */
+/*
+ * Returns the share of the loads that wait for a store which wrote only a part of their
+ * bytes; 0 if windows saw none.
+ */
 static struct interval find_waits(const struct blame_case *c, int insn)
 {
 	const struct data_insn *d = c->in->data ? c->in->data[insn] : NULL;
@@ -106,9 +109,10 @@ static struct interval find_waits(const struct blame_case *c, int insn)
 
 /*
  * Changes nothing unless windows saw the addresses. Then the cycles that the
- * instruction is expected to wait for caches, or for TLBs, show how likely these are
- * the cause, and the most cycles that they cost. If each alone would take longer than
- * the stall, the longer one is likelier. *most is a bound for misses alone at first.
+ * instruction is expected to wait for caches (or for TLBs: granule) are divided by
+ * those of the stall, or of the longer of the two waits if that is longer. This gives
+ * *likelihood. Also lowers *most, which the caller sets to a bound for misses, to the
+ * most that the model allows, and adds the wait for partial stores.
  */
 static void expect_misses(const struct blame_case *c, int insn,
 			  enum accesses_granule granule, double *likelihood,
@@ -205,7 +209,10 @@ static void trace_operands(struct blame_case *c, struct load_trace *t, int at)
 	}
 }
 
-/* Accuses the loads of the operands; a load's own address belongs to that load. */
+/*
+ * Accuses the loads of the operands. The search ends at each load that it finds: what
+ * that load's address was made of does not matter.
+ */
 static void accuse_operands(struct blame_case *c)
 {
 	struct load_trace t = { { c->insn }, { 0 }, 1 };

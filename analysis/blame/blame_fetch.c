@@ -24,7 +24,7 @@
 #define TLB_PAGES   64.0
 #define MAX_BEFORE  8
 #define AGAIN       8.0 /* executions per call, from which on code counts as repeated */
-#define NEARLY      0.1 /* share of its executions, from which on other code counts */
+#define NEARLY      0.1 /* code that runs at least this share as often counts as well */
 #define LATE        0.6 /* factor for an instruction that is not its line's first */
 
 static int by_runs(const void *a, const void *b, void *of)
@@ -46,9 +46,10 @@ static bool has_call(const struct cfg *cfg, int b)
 }
 
 /*
- * Counts each line or page once, at that block in it which comes first in the order:
- * sum[k] is the number of lines or pages in the first k + 1 blocks. place has the place
- * of each block in the order; -1: the block never runs. Blocks are sorted by address.
+ * Sets sum[k] to the number of lines or pages in the first k + 1 blocks of the order
+ * (by executions). If several blocks share a line or page, it counts only for the first
+ * of them. place has the place of each block in the order; -1: the block never runs.
+ * cfg->block is sorted by address.
  */
 static void count_granules(const struct cfg *cfg, const int *place, uint64_t granule,
 			   double *sum, int nr)
@@ -122,7 +123,7 @@ struct blame_overflow blame_overflows(const struct blame_footprints *f, double r
 					last >= 0 && f->pages[last] > 4 * TLB_PAGES };
 }
 
-/* Whether the procedure's own code cannot evict it before it runs again. */
+/* Whether it runs again soon, and no call brings in other code before. */
 static bool stays(const struct blame_case *c)
 {
 	const int last = last_of(&c->scene->footprints, c->frequency);
@@ -132,6 +133,7 @@ static bool stays(const struct blame_case *c)
 	       !c->scene->footprints.calls[last];
 }
 
+/* Whether the first byte of a and the last byte of b are in different granules. */
 static bool parts(const struct insn *a, const struct insn *b, uint64_t granule)
 {
 	return a->address / granule != (b->address + b->size - 1) / granule;

@@ -30,7 +30,8 @@ int blame_paths_init(struct blame_paths *p, const struct cfg *cfg,
 
 /*
  * Finds the instructions that are executed just before insn; returns their number, at
- * most max. *outside: code outside the procedure may also run just before it.
+ * most max. *outside: others may also run just before it: code outside the procedure,
+ * or, if there are more than max, further instructions.
  */
 int blame_before(const struct blame_paths *p, int insn, int *before, int max,
 		 bool *outside);
@@ -50,8 +51,8 @@ void blame_find_writers(struct blame_paths *p, int insn, unsigned int reg,
 			struct blame_writers *out);
 
 /*
- * Whether a load's address is made of what it loaded itself at its last execution, as
- * far as registers tell: it follows pointers.
+ * Whether a load follows pointers: its address is computed from the value that the same
+ * load returned at its last execution. Only values in registers are traced.
  */
 bool blame_follows_itself(struct blame_paths *p, int insn);
 

@@ -3,8 +3,8 @@
  * The summary (SOSP'97 Figure 4). For each stall and reason it has a range. Upper end:
  * the cycles that the culprits with this reason can cost together, at most the whole
  * stall. Lower end: the cycles that remain of the stall if every other reason costs its
- * most. Stalls that exist only if the code ran more rarely than estimated raise the
- * upper ends alone. So do static stalls of executions beyond the estimate.
+ * most. If the code ran more rarely than estimated, there were further dynamic stalls;
+ * if it ran more often, static stalls took more time. Both raise only the upper ends.
  */
 #include "config.h"
 

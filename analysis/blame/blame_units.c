@@ -12,9 +12,9 @@
 #define LONG_UOPS      8
 #define LONG_LINK      3    /* cycles of an instruction in a chain */
 #define LONG_CHAIN     3    /* cycles of a whole chain */
-#define CHAIN          0.45 /* likelihood with a long link; without one: */
-#define CHAIN_OF_SHORT 0.2
-#define FARTHER        0.8 /* factor of the likelihood for each instruction between */
+#define CHAIN          0.45 /* likelihood of a chain with a long link */
+#define CHAIN_OF_SHORT 0.2  /* ... without one */
+#define FARTHER        0.8  /* factor of the likelihood for each instruction between */
 #define MAX_CHAIN      12
 
 static bool takes_long(const struct blame_case *c, int insn)

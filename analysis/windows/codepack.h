@@ -15,8 +15,8 @@
 #include "abi/uop.h"
 
 /*
- * Packs a page whose nr_uops micro-ops passed translate_check_page(). code has the size
- * bytes of the page and of the code that follows it; missing bytes count as 0. out has
+ * Packs a page whose nr_uops micro-ops passed translate_check_page(). code points to
+ * size bytes: the page and the code that follows it; missing bytes count as 0. out has
  * room for CPI_CODE_MAX_CELLS. Returns the number of cells that were written.
  */
 uint32_t codepack_page(const struct cpi_code_page *page, uint32_t nr_uops,

@@ -24,7 +24,7 @@
 /* One arrival of control at an anchor. */
 struct visit {
 	int anchor;     /* block */
-	bool at_length; /* its window was long enough */
+	bool at_length; /* its window ended at the length limit */
 	uint32_t window;
 	uint64_t n;      /* windows like this */
 	uint64_t left;   /* instructions until the window's end */

@@ -21,7 +21,7 @@ struct execution {
 	struct pathwalk_caller caller;
 	uint64_t since; /* instructions of the window before its path */
 	uint64_t back;  /* image offset to which the procedure it called returns */
-	int at;         /* the block that it is in, or was in; as from in the header */
+	int at;         /* the block that it is in, or was in; see pathwalk_path.from */
 	int from;       /* of its path */
 	uint32_t number;
 };

@@ -34,8 +34,11 @@ struct pathwalk_path {
 	 * was entered; -1: unknown.
 	 */
 	int from;
-	uint32_t execution; /* of the procedure: paths with one number follow each
-			       other; less than PATHWALK_MAX_EXECUTIONS */
+	/*
+	 * The number of the procedure's execution, less than PATHWALK_MAX_EXECUTIONS.
+	 * Paths with the same number follow each other.
+	 */
+	uint32_t execution;
 	struct pathwalk_caller caller; /* of a path from the entry */
 	uint64_t nr_insns; /* estimate: executed until the path's end, calls included */
 	uint64_t left;     /* the same until the window's end; at least nr_insns */

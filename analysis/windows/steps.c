@@ -39,7 +39,7 @@ struct insn {
 	int last_before; /* if there are any */
 	int block;
 	bool calls;
-	uint32_t clobbers; /* registers that what it calls may change */
+	uint32_t clobbers; /* registers that its callee may change */
 	uint64_t callee;   /* a small procedure; 0: not known to be small */
 };
 
@@ -132,7 +132,10 @@ static const struct cpi_uop *uop_of(const struct insn *i, uint32_t k)
 	return k && !(u->flags & CPI_UOP_MORE) && u->op != CPI_UOP_GOTO ? NULL : u;
 }
 
-/* The instructions of a procedure that are still to be examined. */
+/*
+ * The instructions of a small procedure and of all that it calls. look_into() examines
+ * them in this order, and meanwhile appends those to which they lead.
+ */
 struct leaf {
 	uint64_t pc[MOST_LEAF];
 	int nr;
@@ -184,8 +187,8 @@ static bool leaf_do(struct steps *s, struct leaf *l, uint64_t pc)
 }
 
 /*
- * Whether pc begins a procedure that is small, with all that it calls; also returns
- * their instructions.
+ * Whether the procedure at pc and all that it calls are small: together at most
+ * MOST_LEAF instructions. Also returns these.
  */
 static bool look_into(struct steps *s, uint64_t pc, struct leaf *l)
 {
@@ -225,7 +228,7 @@ static void add_next(struct steps *s, int from, uint64_t pc)
 	s->insn[to].last_before = from;
 }
 
-/* Finds where instruction number from leads. */
+/* Finds the successors of an instruction. */
 static void follow(struct steps *s, int from)
 {
 	const uint64_t pc = s->insn[from].pc;
@@ -294,7 +297,8 @@ static void make_block(struct steps *s, int first)
 }
 
 /*
- * Only an endless loop without a branch has no first block: take the first instruction.
+ * In an endless loop without a branch no instruction begins a block; then the first one
+ * does.
  */
 static void make_blocks(struct steps *s)
 {
@@ -471,7 +475,10 @@ static bool leads_to(const struct steps *s, const struct block *b, const bool *s
 	return false;
 }
 
-/* Marks what can be reached from the first instruction's block without such a write. */
+/*
+ * Marks the blocks that the first instruction's block reaches without passing a block
+ * that writes the register.
+ */
 static void go_forward(struct steps *s, uint32_t bit)
 {
 	bool more = true;

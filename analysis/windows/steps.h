@@ -13,9 +13,9 @@
  * graph that contains the instruction. The code is the micro-ops of windows
  * (abi/uop.h). The search continues after a call; the callee's blocks are never part of
  * a region. A call is assumed to write all registers that the calling convention does
- * not preserve. If the callee is small, with all procedures that it calls, their
- * instructions are examined, and only those of these registers that they do write are
- * assumed written.
+ * not preserve. But if the callee is small, including all procedures that it calls,
+ * their instructions are examined. Then such a register is assumed written only if one
+ * of them writes it.
  *
  * The search does not see unknown jumps and code that is not translated. They may write
  * to the register and return to the region. So the caller must check that the changes
@@ -54,7 +54,7 @@ enum step_place {
 struct step {
 	uint64_t at;   /* the first instruction of its block that changes it */
 	int64_t by;    /* the sum of what the block adds to it; not 0 */
-	uint64_t unit; /* every change is a multiple of unit; positive; divides by */
+	uint64_t unit; /* positive; every change, and so by, is a multiple of it */
 	int block;     /* number of its block; equal for registers of the same block */
 	uint8_t reg;
 	bool narrow;                   /* only the lower 32 bits count */
@@ -68,10 +68,10 @@ struct steps *steps_new(void);    /* working memory; NULL when out of memory */
 void steps_free(struct steps *s); /* accepts NULL */
 
 /*
- * Finds the registers that count in a region around the instruction at. Returns their
- * number. first and second are two instructions; each step says whether they are in its
- * region. first may be at itself, or in a small procedure that returned to it. Each
- * call overwrites s.
+ * Finds the registers that count in a region around the instruction at address at.
+ * Returns their number. first and second are the addresses of two instructions; each
+ * step says whether they are in its region. first equals at, or is in a small procedure
+ * that returned to at. Each call overwrites s.
  */
 uint32_t steps_find(struct steps *s, const struct steps_code *code, uint64_t at,
 		    uint64_t first, uint64_t second, struct step out[STEPS_MAX]);

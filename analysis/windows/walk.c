@@ -178,8 +178,8 @@ static void add_access(struct walker *k, struct walk *out)
 }
 
 /*
- * Whether the record has the jumps of the walk. A window that had no more steps may
- * have executed its last instruction, which may be one jump more.
+ * Whether the walk used all jumps of the record. If the window ran out of steps, its
+ * last instruction, which is not walked, may have been a jump that the record has.
  */
 static bool has_jumps(const struct walker *k)
 {

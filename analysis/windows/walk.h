@@ -29,8 +29,8 @@ struct walk_access {
 };
 
 /*
- * Between jumps all instructions ran in order: from start up to the first jump's from,
- * from its to up to the second jump's from, …, from the last jump's to up to last.
+ * Between jumps all instructions ran in order. So the window ran [start, jump[0].from],
+ * [jump[0].to, jump[1].from], …, [jump[nr - 1].to, last].
  */
 struct walk {
 	uint64_t start;
@@ -43,10 +43,13 @@ struct walk {
 	struct walk_access access[CPI_WINDOW_DATA];
 };
 
-/* Where an instruction's micro-ops are: nr_uops of its page, and its first one. */
+/*
+ * Where an instruction's micro-ops are: uop has the nr_uops micro-ops of its page, and
+ * uop[place] is its first one. A direct jump u goes to uop[u->address - 1]; if
+ * u->address is 0, to another page.
+ */
 struct walk_code {
-	const struct cpi_uop
-		*uop; /* a direct jump with an address goes to address - 1 */
+	const struct cpi_uop *uop;
 	uint32_t nr_uops;
 	uint32_t place;
 };
@@ -64,8 +67,9 @@ int walk_find_in_packed(const union cpi_code_cell *page, uint32_t offset,
 			struct walk_code *out);
 
 /*
- * The same of the next instruction that a form interpreted (abi/form.h): its micro-ops,
- * which are valid until the next call. It is called for each of these in turn.
+ * Finds the micro-ops of the next instruction that the window interpreted by its form
+ * (abi/form.h). walk_window() calls it once for each such instruction, in their order.
+ * Returns as walk_find_fn; *out is valid until the next call.
  */
 typedef int walk_form_fn(void *ctx, struct walk_code *out);
 

@@ -56,8 +56,8 @@ struct sample {
 };
 
 /*
- * A window whose offsets are possible; its pieces are visits[first_visit … the next
- * one's).
+ * A window with valid offsets. Its pieces are those in visits from first_visit on, up
+ * to the first_visit of the next window.
  */
 struct weighted_window {
 	const struct window *w;
@@ -157,8 +157,8 @@ int window_weights_sample(struct window_weights *ww, uint32_t image, uint64_t of
 	return ww->samples.err;
 }
 
-/* Offsets are hostile. That runs are short, db/profile/windows.h has checked. */
-static bool is_whole(const struct window *w)
+/* Offsets are hostile. (db/profile/windows.h has checked that runs are short.) */
+static bool has_valid_offsets(const struct window *w)
 {
 	bool right = is_place(0, w->start) && is_place(0, w->end);
 
@@ -218,7 +218,7 @@ static int gather_windows(struct window_weights *ww)
 		const struct window *w = windows_sorted(s->set, &nr);
 
 		for (size_t k = 0; k < nr; k++) {
-			if (is_whole(&w[k]))
+			if (has_valid_offsets(&w[k]))
 				add_window(ww, &w[k], s->image, each * (double)w[k].n);
 		}
 	}
@@ -572,9 +572,10 @@ static struct weighted_value pace_of(const struct window_weights *ww, size_t i)
 }
 
 /*
- * A hundred instructions are enough for a loop and its waits, so few paths are much
- * faster than the machine's usual best. FAST of all instructions are on faster ones.
- * If those have no samples, only paths with samples tell how fast they are.
+ * Finds how fast the fastest paths are: the share FAST of all instructions is on faster
+ * ones. A window has about a hundred instructions, enough for a loop and its waits, so
+ * few paths are much faster than the machine's usual best. If the result is 0, because
+ * the fastest paths have no samples, it is found again from paths with samples only.
  */
 static int find_fast(struct window_weights *ww)
 {

@@ -81,7 +81,7 @@ double window_weights_worth(const struct window_weights *ww, uint32_t image,
 /*
  * Returns WINDOW_WEIGHTS_DRAWS random draws of the error of log(executions) at offset;
  * NULL if the offset is in no window. Draw i of one offset and draw i of another are
- * one joint draw. Offsets that windows do not connect share an error.
+ * one joint draw. So offsets that windows connect have nearly the same error.
  */
 const double *window_weights_errors(const struct window_weights *ww, uint32_t image,
 				    uint64_t offset);
@@ -90,9 +90,9 @@ const double *window_weights_errors(const struct window_weights *ww, uint32_t im
 double window_weights_time_per_insn(const struct window_weights *ww);
 
 /*
- * Returns the time per instruction of the fastest paths over that of all code in the
- * windows: one in ten instructions is on a path that is faster. A path is what one
- * window passed.
+ * Returns how fast the fastest paths are: their time per instruction, divided by that
+ * of all code in the windows. A path is what one window passed. One in ten instructions
+ * is on a path that is faster than this.
  */
 double window_weights_fast(const struct window_weights *ww);
 

@@ -5,7 +5,7 @@
  * For each image the covered offsets are known: they are read from the database once,
  * and then from each reply.
  *
- * I1  The queued images, and the one that is being captured, are marked in a sweep.
+ * I1  images_sweep() never frees a queued image, nor the one that is being captured.
  */
 #include "config.h"
 
@@ -29,18 +29,19 @@
 #define IMAGE_SHARE 16 /* one capture takes at most this part of the limit */
 #define MAX_FDS     64 /* descriptors that are kept for queued images */
 /*
- * An image with captures waits this many times as long as the last job took. A worker
- * takes at most 20 s of CPU time (helpers/capture.h); longer than that it only waited.
+ * An image with captures waits this many times as long as the last job took. A job
+ * counts as at most 20 s: a worker takes no more CPU time than that
+ * (helpers/capture.h), and only waits for the rest.
  */
 #define REST         10
 #define MOST_WORK_NS (20 * NSEC_PER_SEC)
-/* of covered offsets in memory; if there are more, all are dropped and read again */
+/* covered ranges of all images; if there are more, all are dropped and read again */
 #define MAX_RANGES  (1u << 17)
 #define MAX_WAITING (1u << 18) /* waiting offsets of all images */
 #define RESTART_NS  (60 * NSEC_PER_SEC)
 /*
- * An image whose worker gave no answer is tried again after this time, then after four
- * times as long, and so on; after so many failures it is given up.
+ * An image whose worker gave no answer is tried again after RETRY_NS, then after four
+ * times as long, and so on. After MAX_SILENT failures it is given up.
  */
 #define RETRY_NS   (20 * NSEC_PER_SEC)
 #define MAX_SILENT 5
@@ -53,10 +54,10 @@ struct capture_image {
 	struct rangemap covered;
 	bool known;        /* covered has the ranges in the database */
 	struct buf wanted; /* struct cpi_capture_offset */
-	int fd;  /* a socket with the file's descriptor; -1: open the file again */
+	int fd;  /* socket that contains the file's descriptor (images_wrap()); or -1 */
 	int err; /* why it cannot be captured; 0: it can */
 	unsigned int nr_silent; /* workers in a row that gave no answer */
-	uint64_t due_ns;        /* not tried before; 0: no worker was silent */
+	uint64_t due_ns;        /* time of the next try; 0: no worker was silent */
 	bool queued;
 	/* in the queue, which is sorted by goes_before() */
 	struct capture_image *next;
@@ -328,9 +329,10 @@ static void drop_wanted(struct capture *c, struct capture_image *e)
 }
 
 /*
- * Whether the image, whose worker gave no answer, waits to be tried again. The worker
- * may only have been too slow, because the machine was busy. The image waits longer
- * each time, behind all new ones, and does not delay others meanwhile.
+ * If the worker gave no answer, queues the image again, except after too many such
+ * failures. Returns whether it was queued. The worker may only have been too slow,
+ * because the machine was busy. The image waits longer each time, behind all new ones,
+ * and does not delay others meanwhile.
  */
 static bool try_later(struct capture *c, struct capture_image *e, int err)
 {
@@ -352,7 +354,10 @@ static bool try_later(struct capture *c, struct capture_image *e, int err)
 	return true;
 }
 
-/* Postpones the image after a shortage. The next sweep or flush queues it again. */
+/*
+ * Starts no job for some time, because memory, descriptors or processes were short. The
+ * next sweep or flush queues the image again.
+ */
 static void put_off_entry(struct capture *c, const struct capture_image *e, int err)
 {
 	if (!c->is_short)
@@ -421,7 +426,7 @@ static int send_job(struct capture *c, struct capture_image *e)
 	return watch_reply(c);
 }
 
-static void die(struct capture *c)
+static void note_death(struct capture *c)
 {
 	log_warn("capture: cpi-capture has died: nothing is captured until it is "
 		 "started again");
@@ -450,7 +455,7 @@ static bool start_job(struct capture *c)
 	}
 	drop_wanted(c, e);
 	if (err == -EPIPE)
-		die(c);
+		note_death(c);
 	else if (err == -EBUSY || err == -ETIMEDOUT)
 		/* its file system does not answer; go on with the next image */
 		c->nr_failed++;
@@ -463,7 +468,7 @@ static bool start_job(struct capture *c)
 
 /*
  * Stores a part. If the database cannot be written now, the next flush queues the image
- * again. Returns 0 or -CPI_E…, for a wrong reply.
+ * again; that is not an error. Returns 0, -ENOMEM, or for a wrong reply -CPI_ECORRUPT.
  */
 static int store_part(struct capture *c, struct capture_image *e,
 		      const struct cpi_capture_reply *r, const void *covers,
@@ -537,7 +542,10 @@ static void restart(struct capture *c)
 		c->restart_ns = 0;
 }
 
-/* Until the next job may start. If it may now, something else prevents it. */
+/*
+ * Returns the ms until an image may be tried. Returns 1000 if one may be tried now, but
+ * cpi-capture has died or there was a shortage.
+ */
 static int wait_ms(const struct capture *c)
 {
 	const uint64_t now = time_mono_ns();

@@ -4,9 +4,10 @@
  *
  * Images with sampled offsets that were not captured yet wait in a queue. One image at
  * a time is sent to cpi-capture, with a descriptor of the file that was hashed, if the
- * file can still be opened. The reply, a part, is stored as a whole or not at all. An
- * image whose worker gave no answer is tried again a few times, later. The
- * session waits for captures only at its end, for a limited time (capture_finish()).
+ * file can still be opened. A worker of cpi-capture replies with a part of the image:
+ * code and symbols of some procedures. Each part is stored as a whole or not at all. An
+ * image whose worker gave no answer is tried again a few times, later. The session
+ * waits for captures only at its end, for a limited time (capture_finish()).
  */
 #ifndef CPI_DAEMON_CAPTURE_H
 #define CPI_DAEMON_CAPTURE_H
@@ -41,8 +42,9 @@ void capture_close(struct capture *c); /* accepts NULL */
 void capture_use(struct capture *c, struct db *db, bool same);
 
 /*
- * Queues the images with samples in t that are not captured. newcomers: only images of
- * which nothing is captured yet; the others wait for the next flush.
+ * Queues each image for which t has samples at offsets that are not captured yet.
+ * newcomers: only images of which nothing is captured; the others wait for the next
+ * flush.
  */
 void capture_note(struct capture *c, const struct tally *t, bool newcomers);
 
@@ -52,12 +54,15 @@ void capture_note(struct capture *c, const struct tally *t, bool newcomers);
  */
 int capture_run(struct capture *c);
 
-/* Runs until nothing that could be tried now is queued, for at most max_ns. */
+/*
+ * Captures all queued images, for at most max_ns. Leaves those that wait longer because
+ * a worker gave no answer.
+ */
 void capture_finish(struct capture *c, uint64_t max_ns);
 
 /*
- * Marks the images that are queued or being captured. Drops its data on other images
- * that are not marked.
+ * Marks the images that are queued or being captured, for images_sweep(). Frees what c
+ * knows about the other images that nobody has marked.
  */
 void capture_mark_images(struct capture *c);
 

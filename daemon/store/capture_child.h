@@ -32,9 +32,10 @@ int capture_child_start(struct capture_child *c);
 void capture_child_stop(struct capture_child *c);
 
 /*
- * Sends a job; no other job may be running. image is a descriptor that the caller still
- * owns; offset has the request's nr_offsets offsets. Returns 0; -EPIPE if cpi-capture
- * has died, and then stops it; or another -errno.
+ * Sends a job; no other job may be running. image is a socket that contains the file's
+ * descriptor (images_wrap()); the caller still owns it. offset has the request's
+ * nr_offsets offsets. Returns 0; -EPIPE if cpi-capture has died (then this called
+ * capture_child_stop()); or another -errno.
  */
 int capture_child_send(struct capture_child *c,
 		       const struct cpi_capture_request *request,

@@ -80,15 +80,15 @@ struct outbox_flush {
 	uint64_t from_ns, to_ns, duration_ns;
 };
 
-/* Adds a flush. Returns 0 or -ENOMEM. */ int
-outbox_add_flush(struct outbox *o, const struct outbox_flush *f);
+/* Adds a flush. Returns 0 or -ENOMEM. */
+int outbox_add_flush(struct outbox *o, const struct outbox_flush *f);
 
 /*
  * Stores the items in order. Returns 0 if all were stored; otherwise the error of the
  * first item that was not stored, and this item and the later ones stay in the queue.
  * If the open epoch can never take a flush, because one of its rows is damaged or full,
- * the next waiting epoch is begun before the flush, once for each flush. A mark that
- * can never be stored is dropped and logged.
+ * the next waiting epoch is begun early, before this flush. That is done only once for
+ * the same flush. A mark that can never be stored is dropped and logged.
  */
 int outbox_store(struct outbox *o, struct store *s);
 

@@ -52,7 +52,7 @@ static int add_code(struct outbox_captures *c, const struct flush_code *code)
 	return 0;
 }
 
-/* Whether bytes more fit within the limit. */
+/* Whether this many more bytes fit within the limit. */
 static bool has_room(const struct outbox_captures *c, size_t bytes)
 {
 	const size_t used = outbox_captures_memory(c);

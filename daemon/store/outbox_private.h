@@ -39,7 +39,8 @@ struct outbox_captures {
 	size_t nr_symbols, nr_codes;
 	struct jit_object *objects;
 	struct arena kernel_code; /* code that was read from the kernel */
-	size_t used, max; /* bytes of objects, names and lists, without the arena */
+	size_t used; /* bytes of objects, names and lists, without the arena */
+	size_t max;  /* limit of used and the arena together */
 };
 
 /*

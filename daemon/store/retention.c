@@ -27,16 +27,18 @@
 #define RETRY_NS    (60 * NSEC_PER_SEC) /* after an error */
 #define MIN_REST_NS NSEC_PER_MSEC
 /*
- * After a look that found nothing to do. Each flush wakes the thread when it has ended.
- * This is no divisor of usual intervals, such as a minute: or the look would come
- * during each flush, and wait for its lock by many short sleeps.
+ * The pause after a step that found nothing to do; the end of a flush ends it early. No
+ * usual interval of flushes, such as ten minutes, is a multiple of it. Otherwise a step
+ * could begin at the same time as each flush, and wait for the flush's lock with many
+ * short sleeps.
  */
 #define IDLE_NS (130 * NSEC_PER_SEC)
 
 struct retention {
 	struct db *db;
-	struct retain *retain; /* used only by the thread */
-	/* used only by the thread */ struct retain_clock clock;
+	/* used only by the thread */
+	struct retain *retain;
+	struct retain_clock clock;
 	struct wallclock wall;
 	struct retain_policy policy;
 	pthread_t thread;
@@ -51,8 +53,8 @@ struct retention {
 };
 
 /*
- * Waits for ns, or until the thread must quit, or if until_woken until
- * retention_wake().
+ * Waits for ns, or until the thread must quit. With until_woken, retention_wake() also
+ * ends the wait.
  */
 static void rest(struct retention *k, uint64_t ns, bool until_woken)
 {
@@ -94,20 +96,20 @@ static void note_clock(struct retention *k, bool was_ahead)
 	char text[TIME_TEXT_SIZE];
 
 	if (c->ahead && !was_ahead)
-		log_warn(
-			"retain: %s: the clock is %.1f hours ahead of the newest flush "
-			"and the time since: nothing is rolled up or removed for its "
-			"age for the next %.1f hours; set the clock if it is wrong",
-			db_path(k->db),
-			(double)(c->offset_ns + c->boot_ns - c->believed_ns) /
-				NSEC_PER_HOUR,
-			(double)c->wait_ns / NSEC_PER_HOUR);
+		log_warn("retain: %s: the clock is %.1f hours ahead: it has jumped "
+			 "since the newest flush. For the next %.1f hours nothing is "
+			 "rolled up or removed because of its age; set the clock if it "
+			 "is wrong",
+			 db_path(k->db),
+			 (double)(c->offset_ns + c->boot_ns - c->believed_ns) /
+				 NSEC_PER_HOUR,
+			 (double)c->wait_ns / NSEC_PER_HOUR);
 	else if (!c->ahead && was_ahead)
 		log_info("retain: %s: the clock is accepted again: it is %s",
 			 db_path(k->db), time_format(c->believed_ns, text));
 }
 
-/* Returns the time from which ages are counted (retain_clock.h). */
+/* Returns the present time for computing ages of epochs (retain_clock.h). */
 static uint64_t believed_ns(struct retention *k)
 {
 	const bool was_ahead = k->clock.ahead;
@@ -227,8 +229,7 @@ void retention_status(struct retention *k, struct buf *out)
 		   (unsigned long long)k->policy.bytes);
 	buf_printf(out, "retain_hours_rolled_up %llu\n",
 		   (unsigned long long)s.nr_hours);
-	buf_printf(out, "retain_days_rolled_up %llu\n",
-		   (unsigned long long)s.nr_rolled);
+	buf_printf(out, "retain_days_rolled_up %llu\n", (unsigned long long)s.nr_days);
 	buf_printf(out, "retain_epochs_removed %llu\n",
 		   (unsigned long long)s.nr_removed);
 	buf_printf(out, "retain_slice_max_s %.6f\n",

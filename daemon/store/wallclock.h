@@ -20,7 +20,7 @@
 
 struct wallclock {
 	const struct clock *clock;
-	/* the last stored time, and the time since boot then */
+	/* the newest known time, and how long after boot it was */
 	uint64_t real_ns, boot_ns;
 	bool absurd; /* the clock is wrong, and that was logged */
 };

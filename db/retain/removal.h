@@ -22,9 +22,9 @@ int removal_step(struct slice *s);
 
 /*
  * Removes images, contexts, runs and platforms that no epoch refers to, and gaps,
- * marks and names of containers older than the oldest epoch. It reads all keys of it,
- * without a lock. s->h must not enforce foreign keys, because that would search all
- * tables for each image. 0 or a negative error.
+ * marks and names of containers older than the oldest epoch. It reads the keys of the
+ * whole database, without a lock. s->h must not enforce foreign keys, because that
+ * would search all tables for each image. 0 or a negative error.
  */
 int removal_sweep(struct slice *s);
 

@@ -34,7 +34,7 @@
 #define SWEEP_EACH    256       /* removals */
 #define WAL_BYTES     (1 << 20) /* a longer WAL is checkpointed */
 #define WAL_MAX_BYTES (8 << 20) /* if readers prevent that, work stops here */
-#define FREE_PAGES    8         /* these and 1/32 stay free for the next flushes */
+#define FREE_PAGES    8         /* stay free for flushes, with 1/32 of all pages */
 #define VACUUM_PAGES  256       /* the most at a time */
 #define VACUUM_NS     (10 * NSEC_PER_MSEC)
 
@@ -119,7 +119,7 @@ static int step_rollup(struct retain *r)
 	if (!more && rollup_unit(r->rollup) == ROLLUP_HOUR)
 		r->stats.nr_hours++;
 	else if (!more)
-		r->stats.nr_rolled++;
+		r->stats.nr_days++;
 	rollup_free(r->rollup);
 	r->rollup = NULL;
 	return more ? more : 1;
@@ -159,8 +159,8 @@ int retain_remove(struct retain *r, int64_t epoch)
 
 /*
  * Begins to remove the oldest epoch that may be removed and ended before before_ns.
- * Returns 1 if there is one. An epoch counts as at least as new as earlier epochs of
- * its run, because the clock may have been set back while it was collected.
+ * Returns 1 if there is one. Within a run, an epoch never counts as older than the
+ * epochs before it, because the clock may have been set back while it was collected.
  */
 static int remove_oldest(struct retain *r, uint64_t before_ns, uint64_t now_ns)
 {

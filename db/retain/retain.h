@@ -39,7 +39,7 @@ int retain_parse(const char *text, struct retain_policy *out, struct buf *why);
 /* What has been done since retain_new(). */
 struct retain_stats {
 	uint64_t nr_hours;   /* made of several epochs */
-	uint64_t nr_rolled;  /* days made of several epochs */
+	uint64_t nr_days;    /* the same for days */
 	uint64_t nr_removed; /* epochs */
 	uint64_t nr_pages;   /* pages that were given back to the file system */
 	uint64_t longest_ns; /* longest slice, for which other writers waited */
@@ -49,9 +49,9 @@ struct retain_stats {
 struct retain;
 
 /*
- * db is a DB_WRITE handle that nothing else uses and that must outlive *out. ids is a
- * JSON array of the epochs that may be rolled up, or NULL for all; it is copied. 0,
- * -ENOMEM, or an error of SQLite.
+ * db is a DB_WRITE handle that nothing else uses and that must outlive *out. ids is
+ * NULL, or a JSON array of epochs, which is copied: then only these epochs are rolled
+ * up, whatever their age. 0, -ENOMEM, or an error of SQLite.
  */
 int retain_new(struct db *db, const struct retain_policy *policy, const char *ids,
 	       struct retain **out);

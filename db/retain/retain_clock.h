@@ -6,8 +6,9 @@
  * the time of the newest flush, plus the time since then. A clock behind that time is
  * accepted at once, because then less is removed. A clock that is ahead by more than
  * RETAIN_CLOCK_SLACK_NS is accepted after a wait of a quarter of the difference, but at
- * least RETAIN_CLOCK_MIN_NS and at most RETAIN_CLOCK_MAX_NS. The time that flushes
- * after the jump cover counts as waited, so a restart does not begin the wait again.
+ * least RETAIN_CLOCK_MIN_NS and at most RETAIN_CLOCK_MAX_NS. Flushes that were written
+ * after the jump count as waiting, for the time that they cover. So a restart does not
+ * begin the wait again.
  *
  * Suspending the machine is not a jump, because boot_ns (CLOCK_BOOTTIME) goes on.
  * Switching it off is a jump, so the wait applies.

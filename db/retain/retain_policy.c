@@ -65,16 +65,17 @@ static int parse_part(char *text, struct retain_policy *policy, struct buf *why)
 static int check(const struct retain_policy *p, struct buf *why)
 {
 	if (p->minutely_ns && p->hourly_ns && p->hourly_ns < p->minutely_ns)
-		buf_puts(why, "hourly is shorter than minutely: it is the age at which "
-			      "hours become days");
+		buf_puts(why, "hourly is shorter than minutely: hourly is the age at "
+			      "which hours become days");
 	else if (p->minutely_ns && p->daily_ns && p->daily_ns < p->minutely_ns)
-		buf_puts(why, "daily is shorter than minutely: it is the age at which "
-			      "days go");
+		buf_puts(why, "daily is shorter than minutely: daily is the age at "
+			      "which days are removed");
 	else if (p->hourly_ns && p->daily_ns && p->daily_ns < p->hourly_ns)
-		buf_puts(why, "daily is shorter than hourly: it is the age at which "
-			      "days go");
+		buf_puts(why, "daily is shorter than hourly: daily is the age at "
+			      "which days are removed");
 	else if (p->bytes && p->bytes < LEAST_BYTES)
-		buf_puts(why, "size is less than 1M, too small for an hour");
+		buf_puts(why, "size is less than 1M, too small for the counts of an "
+			      "hour");
 	else
 		return 0;
 	return -EINVAL;

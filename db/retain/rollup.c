@@ -2,13 +2,14 @@
 /*
  * rollup.c - moves the rows of several epochs into one, slice by slice
  *
- *	rollup_begin()  adds a row to table roll for each epoch; the target's has a mark
- *	profiles        by image and context, all epochs at once; the mark moves on
+ *	rollup_begin()  adds a row to table roll for each epoch
+ *	profiles        by image and context, all epochs at once; the target's row in
+ *			roll has the image and context of the last group that was moved
  *	other rows      epoch by epoch; removes the epoch and its row in roll
  *	end             removes the target's row in roll
  *
- * All epochs of a group are merged at once, because its spread needs them. A group is
- * read and merged before the slice that writes it begins.
+ * A group (the profiles of one image and context) is merged from all epochs at once,
+ * because its spread needs them. This is done before the slice that writes it begins.
  */
 #include "config.h"
 
@@ -222,7 +223,7 @@ static int finish_some(struct rollup *r)
 	return nr < r->day.nr_epochs;
 }
 
-/* Table rolled, and so nr_events, has rows only for a day (rollup_begin.c). */
+/* Only a day has rows in table rolled (rollup_begin.c), and thus events. */
 enum rollup_unit rollup_unit(const struct rollup *r)
 {
 	return r->day.nr_events ? ROLLUP_DAY : ROLLUP_HOUR;

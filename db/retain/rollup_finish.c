@@ -32,7 +32,10 @@ static int move_comms(sqlite3 *h, int64_t epoch, int64_t target)
 	return err ? err : sqlite3_changes(h) > 0;
 }
 
-/* These are few rows, so one transaction suffices: some per stream, and the flushes. */
+/*
+ * These are few rows, so one transaction suffices: some per stream, and the flushes.
+ * "AND ?2" is always true; it is there because each statement gets both ids.
+ */
 static int move_rest(sqlite3 *h, int64_t epoch, int64_t target)
 {
 	static const char *const statements[] = {

@@ -15,7 +15,7 @@
 #include "db/profile/codec.h"
 #include "db/retain/rollup.h"
 
-/* An event; the time of all its streams is added. */
+/* An event. Its times are sums over all of its streams. */
 struct rollup_event {
 	char *name;
 	uint64_t nr_epochs; /* epochs that have the event */
@@ -48,7 +48,7 @@ struct rollup_day {
 /* A row of table profile. */
 struct profile_row {
 	int64_t image, context, stream, kind, epoch;
-	int64_t counted; /* how many of its samples table tally counts as stored */
+	int64_t counted; /* its part of the stored samples in table tally */
 };
 
 /* A row that replaces several. */
@@ -58,9 +58,13 @@ struct merged {
 	struct buf counts;
 };
 
+/*
+ * How the time x of a procedure varied over the epochs of a day: Σ x, Σ x², and Σ x · y
+ * where y is the event's time in the epoch.
+ */
 struct rollup_spread {
 	size_t event;
-	uint64_t start, size;
+	uint64_t start, size; /* image offset, and bytes */
 	double sum, squares, cross;
 };
 
@@ -75,9 +79,10 @@ struct group {
 
 /*
  * Merges the parts that the caller has set, and, for the totals of all contexts
- * (context 0), computes spreads. It only reads the database. 0, -ENOMEM, an error of
- * SQLite, or -CPI_ECORRUPT (logged) if a row is damaged; then the group must stay as it
- * is. The caller frees g in any case.
+ * (context 0), computes spreads. It only reads the database. 0; -ENOMEM; -EAGAIN if
+ * another process began a roll-up; -CPI_ECORRUPT (logged) if a row is damaged: then the
+ * parts must stay in their epochs; or an error of SQLite. The caller frees g in any
+ * case.
  */
 int group_merge(sqlite3 *h, const struct rollup_day *day, struct group *g);
 void group_fini(struct group *g);

@@ -3,8 +3,8 @@
  * rollup_spread.c - how the time of an image's hot procedures varied over a day
  *
  * The merged profiles show which procedures are hot. Then each epoch's profiles
- * are read once more, for these procedures only. So memory is limited by the size
- * of the profiles; it does not grow with procedures × epochs.
+ * are read once more, for these procedures only. So memory has a time for each
+ * epoch only of the hot procedures.
  *
  * No file is opened. A procedure is the code between a captured symbol's bounds, and
  * other code is cut into blocks.

@@ -25,7 +25,7 @@
 #include "report/select/imagecache.h"
 #include "report/select/select_stacks.h"
 
-#define MAX_SPOTS    (1u << 22)
+#define MAX_PLACES   (1u << 22)
 #define SPECIAL_SIZE 64 /* of the name of a frame without an image */
 
 /* Has a copy of the name, so it outlives the row of the database. */
@@ -106,7 +106,7 @@ static int add_place(struct calls *c, const struct query_frame *f)
 
 	if (find_place(c, f))
 		return 0;
-	if (c->nr_places == MAX_SPOTS)
+	if (c->nr_places == MAX_PLACES)
 		return -CPI_ELIMIT;
 	if (GROW(c->place, c->nr_places))
 		return -ENOMEM;
@@ -124,7 +124,7 @@ static int add_place(struct calls *c, const struct query_frame *f)
 
 /* The outermost frames of a stack, which have no place. */
 struct outer {
-	struct frame_key key[2]; /* the innermost first; names may be mark */
+	struct frame_key key[2]; /* the innermost first; names may point to mark */
 	size_t nr;
 	char mark[SPECIAL_SIZE];
 	char comm[CONTEXT_VALUE_MAX + 1];
@@ -272,8 +272,9 @@ static int name_places(struct calls *c)
 static int failed(struct calls *c, int err)
 {
 	if (err == -CPI_ELIMIT)
-		log_err("%s: the stacks name more than %u places: choose fewer epochs",
-			db_path(c->sel.db), MAX_SPOTS);
+		log_err("%s: the stacks have more than %u different code addresses: "
+			"choose fewer epochs",
+			db_path(c->sel.db), MAX_PLACES);
 	else if (err)
 		select_failed(&c->sel, err);
 	return err;

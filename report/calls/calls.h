@@ -39,7 +39,11 @@ struct calls {
 	struct selection sel; /* with the streams and losses of stacks */
 	struct events ev;
 	struct frames *frames;
-	struct call_cost busy, idle; /* after calls_each() */
+	/*
+	 * After calls_each(): busy is the sum of the stacks that fn got, so with
+	 * req->idle it includes idle; idle is the sum of the stacks of idle CPUs.
+	 */
+	struct call_cost busy, idle;
 	/* private */
 	struct arena arena;
 	struct hmap images, places;

@@ -20,10 +20,11 @@
 #include "report/calls/calls.h"
 #include "report/select/procname.h"
 
-/* Matches a glob; NULL matches everything, and a name always matches itself. */
+/* Matches procedures that have the name, or that match pattern. */
 struct procedure_pattern {
 	const char *name;
-	char *pattern, *image;
+	char *pattern; /* a glob */
+	char *image;   /* a glob; NULL: in any image */
 };
 
 static bool is_image(const struct frame *f, const char *glob)
@@ -87,7 +88,8 @@ static int failed_none(const struct frames *f, const char *proc)
 	if (guess.best)
 		log_err("%s: in no call stack: did you mean '%s'?", proc, guess.best);
 	else
-		log_err("%s: in no call stack: 'cpi prof --children' lists what is",
+		log_err("%s: in no call stack: 'cpi prof --children' lists the "
+			"procedures that are",
 			proc);
 	return -CPI_ENOSYMBOL;
 }

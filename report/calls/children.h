@@ -34,7 +34,7 @@ struct children {
 int children_open(const struct prof_request *req, struct children *c);
 void children_close(struct children *c);
 
-/* Returns the name of a frame's image, or a text if it has none. */
+/* Returns the name of a frame's image; if it has none, the frame's own name. */
 const char *children_image(const struct children *c, uint32_t frame);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * For each machine, image by image: gathers the counts of all streams and contexts of
  * the image, sorts them by offset, and passes them on while the image is open. The
- * samples without a context of the kind are those of the profile of all processes,
- * minus the profiles of all contexts.
+ * samples without a context are those of the profile of all processes, minus those of
+ * the profiles of all contexts.
  */
 #include "config.h"
 
@@ -176,7 +176,10 @@ static int add_count(struct flat *f, const struct place_count *count)
 	return 0;
 }
 
-/* Adds the samples of all processes, minus those of the contexts, which came first. */
+/*
+ * Returns how many samples of c, the count of all processes, have no context. The
+ * contexts came first, so f->named has their samples.
+ */
 static uint64_t unnamed(const struct flat *f, const struct count *c)
 {
 	const uint64_t named = profile_at(f->named, c->offset).n;
@@ -246,8 +249,8 @@ static void on_progress(void *ctx, size_t done, size_t all)
 }
 
 /*
- * Adds samples without an image, by reason. If contexts are selected, on_profile() got
- * those samples as image 0; if images are selected, they are not of these.
+ * Adds samples without an image, by reason. But if contexts are selected, on_profile()
+ * got these samples as image 0; and if images are selected, they are left out.
  */
 static int hand_out_unknown(struct flat *f)
 {

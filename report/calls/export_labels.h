@@ -2,12 +2,14 @@
 /*
  * export_labels.h - the context and machine of samples, as keys and values
  *
+ *	kind      keys
+ *
  *	comm      comm
  *	cgroup    cgroup, container, pod, container_name, unit
  *	label     label
- *	process   process, pid, comm unless that is a kind
+ *	process   process, pid; comm, if the context does not have the kind comm
  *	thread    thread, tid
- *	any       host
+ *	(always)  host
  */
 #ifndef CPI_REPORT_EXPORT_LABELS_H
 #define CPI_REPORT_EXPORT_LABELS_H

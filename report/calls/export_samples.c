@@ -39,7 +39,7 @@ static void make_columns(struct export_samples *w)
 	}
 }
 
-/* Finds all kinds by which the epochs have profiles, by all of them together. */
+/* Adds each kind if the epochs have profiles by it and the kinds so far together. */
 static int find_kinds(struct export_samples *w)
 {
 	int err = 0;

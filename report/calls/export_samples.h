@@ -31,7 +31,7 @@ struct export_samples {
 	const struct export_request *req;
 	struct selection sel;
 	struct events ev;
-	struct procedure_evidence *evidence; /* NULL: one event measures time */
+	struct procedure_evidence *evidence; /* NULL: do not combine two events */
 	/*
 	 * First a column of samples for each event. Then, if the first event measures
 	 * time, a column of the combined time; and a column of amounts for each other
@@ -61,8 +61,9 @@ size_t export_samples_nr_hosts(const struct export_samples *w);
 int export_samples_flat(struct export_samples *w, export_stack_fn fn, void *ctx);
 
 /*
- * The source of call stacks. Stacks are separate samples: they measure the time of the
- * machine a second time. The names of all frames are in memory.
+ * The source of call stacks. These have their own streams, which measure the same time
+ * as the samples without callers: do not add the two. The names of all frames are in
+ * memory.
  */
 int export_samples_stacks(struct export_samples *w, export_stack_fn fn, void *ctx);
 

@@ -2,8 +2,9 @@
 /*
  * frames.c - the table of frames
  *
- * Frames are equal if name and path are equal. For names that are only valid in one
- * build ("[0x4290]") the hash of the image's content must be equal, too.
+ * Frames are equal if name, path and kind are equal, and both or neither are inlined.
+ * For names that are only valid in one build ("[0x4290]") the hash of the image's
+ * identity must be equal, too.
  */
 #include "config.h"
 
@@ -88,7 +89,7 @@ static const char *image_name(const struct frame_key *key)
 	return key->image ? key->image->desc.name : NULL;
 }
 
-/* Whether a name is only valid in one build, because it was made from an offset. */
+/* The image's hash if the name is only valid in one build ("[0x4290]"); else 0. */
 static uint64_t owner_of(const struct frame_key *key)
 {
 	const bool by_offset = *key->name == '[' && strcmp(key->name, NO_SYMBOL_NAME);

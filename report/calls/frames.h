@@ -2,8 +2,8 @@
 /*
  * frames.h - the frames of call stacks, each with a number
  *
- * A frame is identified by names, not by an address: all builds of an image with one
- * path share the frame of a procedure, like rows of a comparison (matrix.h). But a name
+ * A frame is identified by names, not by an address: all builds with the same path
+ * share the frame of a procedure, like rows of a comparison (matrix.h). But a name
  * that was made from an offset ("[0x4290]") is a frame of one build only.
  */
 #ifndef CPI_REPORT_FRAMES_H
@@ -45,8 +45,7 @@ struct frame {
 	uint64_t image_hash; /* set if the name is only valid in one build */
 	char *name;          /* of the procedure */
 	char *image, *build_id;
-	struct line line; /* where it begins or was inlined; the first line that was
-			     known */
+	struct line line; /* where it begins or was inlined, by the key that made it */
 };
 
 /* The key of a frame. A new frame gets copies of the strings. */

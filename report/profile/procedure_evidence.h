@@ -5,9 +5,9 @@
  *
  * Within a program that computes, ticks are spread over the instructions like random
  * samples: they differ from random samples no more than two sets of random samples
- * differ (PERFORMANCE.md). But ticks may show a wrong time for a whole program. So in a
- * procedure that departs (evidence.h) only random samples count. In all others both
- * kinds count at each instruction.
+ * differ (PERFORMANCE.md). But ticks may show a wrong time for a whole program. So if
+ * the two kinds disagree about a procedure (it "departs", evidence.h), only its random
+ * samples count. In all other procedures both kinds count at each instruction.
  */
 #ifndef CPI_REPORT_PROCEDURE_EVIDENCE_H
 #define CPI_REPORT_PROCEDURE_EVIDENCE_H

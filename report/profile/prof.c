@@ -40,7 +40,7 @@ struct gather {
 	struct prof *p;
 	struct image_cache *images;
 	struct progress progress;
-	int64_t measured; /* the last image whose runs were added */
+	int64_t measured; /* the last image whose branch-stack cycles were added */
 };
 
 /* Sets the line and the inlined function of key, if the rows distinguish them. */
@@ -305,7 +305,10 @@ static int gather_contexts(struct prof *p)
 	return err;
 }
 
-/* Samples without an image that no row by context has; the selection has them all. */
+/*
+ * Adds the samples without an image that are in no row by context: those of the whole
+ * selection, minus those in rows by context.
+ */
 static int gather_unknown(struct prof *p)
 {
 	const struct query_losses *losses = &p->sel.losses;

@@ -64,7 +64,7 @@ struct prof_row {
 	char *file;                         /* with --by line; NULL if not known */
 	int line;
 	bool departs;                      /* ticks are not in its time (evidence.h) */
-	double kernel_ns, kernel_ticks_ns; /* kernel time of event 0, of ticks */
+	double kernel_ns, kernel_ticks_ns; /* time in the kernel by event 0, by ticks */
 	double *over_time;                 /* by bucket (prof_time.h); NULL: all 0 */
 	struct event_sum tally[]; /* by event; the last one is the combined time */
 };
@@ -100,7 +100,7 @@ struct prof {
 	size_t primary; /* the event that orders the rows; ev.nr: the combined time */
 	struct evidence evidence;
 	size_t nr_departing;      /* rows that depart */
-	const struct prof *whole; /* if this is a part of a selection: all of it */
+	const struct prof *whole; /* the selection of which this is a part; or NULL */
 	char *procedure_glob;     /* selects the rows to show; or NULL */
 	struct hmap map;
 	struct prof_row **row; /* after prof_sort() */
@@ -111,8 +111,8 @@ struct prof {
 	size_t nr_buckets;
 	struct prof_parts
 		*parts;    /* totals that rows are made of (prof_parts.h); or NULL */
-	size_t slot;       /* which slot of whole this is (prof_slot()) */
-	uint64_t *unknown; /* by stream: samples without an image that rows count */
+	size_t slot;       /* of whole: a bucket, or one epoch (prof_slot()) */
+	uint64_t *unknown; /* by stream: samples without an image in rows by context */
 	bool has_weights;  /* some time comes from sample weights */
 	bool quiet;        /* do not warn of images that cannot be opened */
 };

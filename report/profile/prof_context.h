@@ -34,9 +34,9 @@ void prof_context_name(struct db *db, int by, const char *context,
 bool prof_context_takes_unknown(const char *context);
 
 /*
- * Computes how many samples of each loss are in no row by context. Only losses of class
- * LOSS_UNKNOWN have such samples. Rows already have counted[stream] of them, which this
- * function subtracts (and lowers). left has room for losses->nr.
+ * Sets left[i] to the samples of losses->loss[i] that are in no row by context, or to 0
+ * if its class is not LOSS_UNKNOWN. counted[stream] is how many unknown samples are in
+ * rows by context; this function assigns them to losses, and subtracts those assigned.
  */
 void prof_context_left(const struct query_streams *streams,
 		       const struct query_losses *losses, uint64_t *counted,
@@ -60,8 +60,10 @@ int prof_context_query_part(struct db *db, const struct query_selection *sel,
 /* Like select_failed(); if profiles by these kinds are missing, logs what to do. */
 void prof_context_failed(unsigned int kinds, const struct selection *sel, int err);
 
-/* Returns 1 << kind of context, or 0 if by is none; for all kinds of the request. */
+/* Returns 1 << kind of context; 0 if by is not a kind of context. */
 unsigned int prof_context_kind(int by);
+
+/* Returns the bits of all kinds of context that distinguish rows. */
 unsigned int prof_context_kinds(const struct prof_request *req);
 
 #endif

@@ -14,7 +14,7 @@
 struct prof_stretch {
 	const struct query_epoch *first;
 	uint64_t to_ns;
-	bool open; /* its last epoch is */
+	bool open; /* whether the last epoch is open */
 	size_t nr; /* epochs */
 };
 

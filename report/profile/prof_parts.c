@@ -16,7 +16,7 @@
 #include "report/profile/prof_rows.h"
 #include "report/profile/prof_time.h"
 
-/* Only the newest parts are searched for an epoch's, so a slot can have several. */
+/* Only the newest parts are searched for an epoch's slot, so a slot may get several. */
 #define LOOK_BACK 64
 
 struct slot_part {

@@ -17,9 +17,12 @@
  */
 int prof_read_parts(struct prof *p);
 
-/* Adds rows from p->parts; only of p->slot if p has a whole. Returns 0 or -ENOMEM. */
+/*
+ * Adds rows from p->parts: if p->whole is set, only those of p->slot. Returns 0 or
+ * -ENOMEM.
+ */
 int prof_gather_parts(struct prof *p);
 
-void prof_free_parts(struct prof *p); /* only of a prof without a whole */
+void prof_free_parts(struct prof *p); /* call it only if p->whole is NULL */
 
 #endif

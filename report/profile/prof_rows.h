@@ -28,7 +28,10 @@ struct row_key {
 /* Finds the row of key, or makes it. Returns 0 or -ENOMEM. */
 int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out);
 
-/* Returns the row of a procedure; symbol NULL: of offsets without symbol. Or NULL. */
+/*
+ * Returns the row of a procedure or, if symbol is NULL, of offsets without a symbol;
+ * NULL if there is no such row.
+ */
 const struct prof_row *prof_procedure_row(const struct prof *p,
 					  const struct query_image *image,
 					  const struct symbol *symbol);
@@ -36,9 +39,9 @@ const struct prof_row *prof_procedure_row(const struct prof *p,
 /* Returns the row of p with the same key as a row of another prof; or NULL. */
 struct prof_row *prof_same_row(const struct prof *p, const struct prof_row *row);
 
-/* Adds n samples of event to the row and the totals; weight is Σ of their weights. */
+/* Adds n samples of event to the row and the totals; amount is Σ of their weights. */
 void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
-	      double weight);
+	      double amount);
 
 /*
  * Do the same for the row of key. amount is Σ of the weights of n samples; weight is

@@ -134,8 +134,8 @@ bool prof_is_start(const struct prof *p, size_t epoch)
 }
 
 /*
- * Adds the primary of the rows of some epochs to over_time of the whole's rows, divided
- * over the buckets by share.
+ * Adds the rows of a part of the epochs to over_time of the rows of p, divided over the
+ * buckets by share. A row's value is that of the primary event.
  */
 static int take_rows(struct prof *p, const struct prof *part,
 		     const struct bucket_shares *s)

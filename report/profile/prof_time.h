@@ -30,7 +30,7 @@ size_t prof_slot(const struct prof *p, size_t epoch);
 /* Whether the epoch is the first one of its machine after a reboot. */
 bool prof_is_restart(const struct prof *p, size_t epoch);
 
-/* Whether it is the first one after the collector alone was started anew. */
+/* Whether it is the first one after cpid was restarted, without a reboot. */
 bool prof_is_start(const struct prof *p, size_t epoch);
 
 /*

@@ -2,7 +2,8 @@
 /*
  * top.h - the rows of cpi top, each with its time in the last refreshes ("looks")
  *
- * I1  For each look, Σ rows of one kind = the busy time that was added in it.
+ * I1  For each look, Σ rows by procedure = Σ rows by image = the busy time that was
+ *     added in it.
  * I2  A row without time in all remembered looks is removed.
  * I3  Memory: at most TOP_ROWS rows of each kind, each less than 1200 bytes plus its
  *     names; time of further rows goes to the row TOP_OTHER.
@@ -46,7 +47,7 @@ struct top {
 		idle[TOP_LOOKS]; /* ns of CPU time, at [i % TOP_LOOKS] */
 };
 
-/* Starts as { 0 }. */
+/* struct top starts as { 0 }. */
 void top_fini(struct top *t);
 
 /* Begins a new look, without time yet. */

@@ -490,7 +490,7 @@ START_TEST(minutes_become_what_hours_would_have_been)
 	ck_assert_uint_eq(stats.nr_hours, 29);
 	ck_assert_uint_eq(hash_epochs(a), hash_epochs(b));
 	run_steps(a, &days, now, &stats);
-	ck_assert_uint_eq(stats.nr_rolled, 2);
+	ck_assert_uint_eq(stats.nr_days, 2);
 	run_steps(b, &days, now, &stats);
 	ck_assert_uint_eq(stats.nr_hours, 0);
 	ck_assert_int_gt(number(b, "SELECT count(*) FROM spread WHERE n = 24 * ?1", 1),
@@ -591,7 +591,7 @@ START_TEST(a_day_of_hours_becomes_what_their_sum_is)
 	other = dbtest_open(&t, DB_WRITE);
 	run_steps(other, &hours_only, now, &stats);
 	db_close(other);
-	ck_assert_uint_gt(stats.nr_rolled, 1);
+	ck_assert_uint_gt(stats.nr_days, 1);
 	ck_assert_uint_eq(hash_totals(db_handle(db)), totals);
 	ck_assert_int_eq(db_check(db), 0);
 	ck_assert_int_eq(number(db, "SELECT count(*) FROM roll WHERE ?1", 1), 0);

@@ -66,8 +66,8 @@ int retaining_roll(struct db *db, const struct query_epochs *epochs)
 		if (stats.nr_hours)
 			out_line("%" PRIu64 " hour%s rolled up", stats.nr_hours,
 				 stats.nr_hours == 1 ? "" : "s");
-		out_line("%" PRIu64 " day%s rolled up", stats.nr_rolled,
-			 stats.nr_rolled == 1 ? "" : "s");
+		out_line("%" PRIu64 " day%s rolled up", stats.nr_days,
+			 stats.nr_days == 1 ? "" : "s");
 	}
 	retain_free(r);
 	buf_fini(&ids);
