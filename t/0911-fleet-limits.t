@@ -134,10 +134,10 @@ liar,3,$samples,0,0" "$1: cpi fleet hosts shows that"
 rows	$lied" "$1: the store has the reasons"
 	liar=$(store_sql "SELECT sum(received) FROM epoch WHERE name = 'liar' AND $valid")
 	is "$(hosts)" "host,epochs,samples,rejected_rows,rejected_epochs
+cheat,0,0,5,1
 greedy,3,$samples,0,0
 honest,3,$samples,0,0
-liar,2,$liar,$lied,1
-cheat,0,0,5,1" "$1: cpi fleet hosts lists what was rejected, also of a host of which nothing is left"
+liar,2,$liar,$lied,1" "$1: cpi fleet hosts lists what was rejected, also of a host of which nothing is left"
 	is "$(store_sums honest)" "$(sums honest.db)" "$1: honest hosts keep all their rows"
 	$ship --db liar.db 2>>ship.log
 	is "$? $(store_sql "SELECT count() FROM epoch WHERE name = 'liar'")" '0 3' "$1: rejected epochs are not sent again"

@@ -85,7 +85,7 @@ cluster_servers='11 12 21 22 31 32'
 for server in $cluster_servers; do
 	is "$(server_sql "$server" "SELECT countIf(engine LIKE 'Replicated%'), countIf(engine = 'Distributed'),
 		countIf(engine NOT LIKE 'Replicated%' AND engine != 'Distributed') FROM system.tables
-		WHERE database = 'cpi'")" '40	22	0' "server $server has all tables, all of them replicated"
+		WHERE database = 'cpi'")" '41	22	0' "server $server has all tables, all of them replicated"
 done
 is "$(server_sql 32 'SELECT count() > 0 FROM epoch WHERE thinned = 1')" 1 'a new server has the rows of small tables'
 is "$(cpi fleet init --db "$url" 2>&1 | tail -n 1)" 'cluster fleet: 6 servers, 2 replicas of each shard' \

@@ -81,7 +81,7 @@ echo 'cluster = here' >>"$file"
 cp "$file" edited
 CPI_DB=${url}2 cpi fleet join >out 2>&1
 is "$(checked)" "${url}2 $file:3" 'another store replaces the first one'
-like "$(cat out)" "^$file: what it had is in store.conf.old\$" 'it says where the former file is'
+like "$(cat out)" "^$file: its old contents are in store.conf.old\$" 'it says where the former file is'
 try 'the former file is there' cmp edited "$file.old"
 like "$(cat out)" "^$file:3 named another store before: $url\$" 'it says which store was named before'
 is "$(ls $folder)" "$(printf 'store.conf\nstore.conf.old')" 'no temporary file stays'

@@ -34,7 +34,6 @@ struct contexts {
 	ZSTD_DCtx *unpack;
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static int key_err;
 
@@ -47,7 +46,8 @@ static void contexts_free(void *arg)
 	free(c);
 }
 
-static void create_key(void)
+/* Before main(): later two threads might create it at once. */
+__attribute__((constructor)) static void create_key(void)
 {
 	key_err = pthread_key_create(&key, contexts_free);
 }
@@ -57,7 +57,6 @@ static struct contexts *contexts_get(void)
 {
 	struct contexts *c;
 
-	pthread_once(&once, create_key);
 	if (key_err)
 		return NULL;
 	c = pthread_getspecific(key);
