@@ -41,8 +41,10 @@ int ship_holes_lose(struct ship_holes *list, struct db *db, int64_t epoch);
 int ship_holes_lose_members(struct ship_holes *list, struct db *db,
 			    const struct ship_epoch *e);
 
-/* Puts a row of the table: flushes that the store will not get; (host, at) is the
- * address of the shipment after which the cursor is beyond them. */
+/*
+ * Puts a row of the table: flushes that the store will not get; (host, at) is the
+ * address of the shipment after which the cursor is beyond them.
+ */
 void ship_dropped_put(struct buf *rows, uint64_t host, uint64_t at, const char *boot_id,
 		      uint64_t run_from_ns, uint64_t first, uint64_t last);
 int ship_dropped_send(struct ch_store *store, struct buf *rows);

@@ -2,10 +2,10 @@
 /*
  * bpf_watch.c - reads notices, and judges whether the machine is quiet
  *
- * I1  While the machine is quiet, a CPU sends a notice after QUIET_SAMPLES samples of
- *     processes, counted from the last judgement. The number is small, so that the
- *     daemon soon notices a new load. After a short burst the next judgement finds the
- *     machine quiet again.
+ * I1  While the machine is quiet, a CPU sends a notice after COLLECTOR_QUIET_SAMPLES
+ *     samples of processes, counted from the last judgement. The number is small, so
+ *     that the daemon soon notices a new load. After a short burst the next judgement
+ *     finds the machine quiet again.
  * I2  While the machine is busy, no CPU sends such a notice. The daemon then looks at
  *     least once a second, when it draws new periods.
  */
@@ -19,10 +19,10 @@
 #include <sys/epoll.h>
 
 #include "base/times.h"
+#include "daemon/collect/collector.h"
 
-#define QUIET_SAMPLES 16
-#define QUIET_SHARE   8 /* a CPU that is busy more than 1/8 of the time is not quiet */
-#define QUIET_WINDOW  NSEC_PER_SEC /* do not judge after a shorter time */
+#define QUIET_SHARE  8 /* a CPU that is busy more than 1/8 of the time is not quiet */
+#define QUIET_WINDOW NSEC_PER_SEC /* do not judge after a shorter time */
 
 struct bpf_watch {
 	const struct bpf_table *table;
@@ -92,7 +92,8 @@ static void ask_for_notices(const struct bpf_watch *w)
 {
 	for (uint32_t i = 0; i < w->nr_cpus; i++)
 		bpf_table_notify_at(w->table, i,
-				    w->seen[i] + (w->quiet ? QUIET_SAMPLES : -1));
+				    w->seen[i] +
+					    (w->quiet ? COLLECTOR_QUIET_SAMPLES : -1));
 }
 
 static void judge(struct bpf_watch *w, double hz, uint64_t now)

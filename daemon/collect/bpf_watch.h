@@ -5,7 +5,7 @@
  * The programs' notices (abi/bpf.h) wake the daemon in two cases:
  * - an overflow array is nearly full
  * - the machine was quiet at the last judgement, and since then a CPU has taken
- *   QUIET_SAMPLES (16) samples of processes
+ *   COLLECTOR_QUIET_SAMPLES samples of processes
  * bpf_watch_look() judges the machine at most once a second: it is quiet if no CPU was
  * busy for more than an eighth of the time since the previous judgement. A lost notice
  * does no harm, because each bpf_watch_look() checks the same conditions.

@@ -103,6 +103,8 @@ struct collector_owner {
 	void *ctx;
 };
 
+#define COLLECTOR_QUIET_SAMPLES 16
+
 struct collector_config {
 	const struct event *events;
 	/* mean period of each event; the owner may change them */
@@ -192,7 +194,8 @@ struct collector_ops {
 	uint64_t (*random_ns)(const struct collector *c);
 	/*
 	 * Whether few samples outside of the idle task were taken recently; false if
-	 * not known.
+	 * not known. While true, a CPU wakes the owner when it has taken
+	 * COLLECTOR_QUIET_SAMPLES of them.
 	 */
 	bool (*is_quiet)(const struct collector *c);
 	/*

@@ -330,23 +330,12 @@ static uint64_t count_pending(const struct collector *c, int event)
 	return n;
 }
 
-/* The number of samples per second of a busy CPU, summed over all clocks. */
-static double clock_hz(const struct collector_config *cfg)
-{
-	double hz = 0;
-
-	for (int i = 0; i < cfg->nr_events; i++) {
-		if (cfg->events[i].unit != EVENT_EVENTS)
-			hz += (double)cfg->events[i].per_second / cfg->periods[i];
-	}
-	return hz;
-}
-
 static void bpf_randomise(struct collector *c)
 {
 	uint64_t received[CPI_MAX_EVENTS];
 
-	bpf_watch_look(c->watch, clock_hz(&c->cfg));
+	bpf_watch_look(c->watch,
+		       event_busy_hz(c->cfg.events, c->cfg.periods, c->cfg.nr_events));
 	counters_draw_rarely(c->counters, bpf_watch_is_quiet(c->watch));
 	for (int i = 0; i < c->cfg.nr_events; i++)
 		received[i] = c->taken.received[i] + count_pending(c, i);

@@ -298,6 +298,17 @@ bool event_is_ticks(const struct event *e)
 	return e->type == EVENT_TYPE_TICKS;
 }
 
+double event_busy_hz(const struct event *e, const uint64_t *periods, int nr)
+{
+	double hz = 0;
+
+	for (int i = 0; i < nr; i++) {
+		if (e[i].unit != EVENT_EVENTS)
+			hz += (double)e[i].per_second / (double)periods[i];
+	}
+	return hz;
+}
+
 uint64_t event_round_period(const struct event *e, uint64_t period)
 {
 	const uint64_t step = e->period_step ? e->period_step : 1;

@@ -79,6 +79,12 @@ bool event_is_ticks(const struct event *e);
  */
 uint64_t event_period(const struct event *e, double hz);
 
+/*
+ * Returns how many samples per second a busy CPU takes of those of the nr events that
+ * are clocks, all together. periods has the mean period of each.
+ */
+double event_busy_hz(const struct event *e, const uint64_t *periods, int nr);
+
 /* Returns the nearest period that the hardware takes; at least 1. */
 uint64_t event_round_period(const struct event *e, uint64_t period);
 

@@ -30,9 +30,6 @@
 /* The rate is not lowered before there are so many windows per CPU: a busy minute's. */
 #define FULL_RATE_WINDOWS (60 * SESSION_WINDOWS_HZ)
 
-/* So many samples of processes on a CPU wake the daemon: daemon/collect/bpf_watch.h. */
-#define QUIET_SAMPLES 16
-
 /* A change of the rate begins another stream, so changes must be rare. */
 #define RATE_LOOK_NS (10 * NSEC_PER_SEC)
 #define RATE_STAY_NS (1800 * NSEC_PER_SEC)
@@ -170,24 +167,14 @@ static int open_late(struct sampler *p)
 	return err == -EAGAIN ? -ENOBUFS : err;
 }
 
-/* Samples per second of a CPU that is always busy, as bpf_watch_look() gets them. */
-static double busy_hz(const struct session_events *ev)
-{
-	double hz = 0;
-
-	for (int i = 0; i < ev->nr; i++) {
-		if (ev->event[i].unit != EVENT_EVENTS)
-			hz += (double)ev->event[i].per_second / (double)ev->periods[i];
-	}
-	return hz;
-}
-
 static int wait_ms(struct sampler *p)
 {
-	const struct session *s = p->session;
-	const double unnoticed_ns =
-		s->times.quiet ? QUIET_SAMPLES / busy_hz(&s->events) * NSEC_PER_SEC : 0;
+	const struct session_events *ev = &p->session->events;
+	double unnoticed_ns = 0;
 
+	if (p->session->times.quiet)
+		unnoticed_ns = COLLECTOR_QUIET_SAMPLES * NSEC_PER_SEC /
+			       event_busy_hz(ev->event, ev->periods, ev->nr);
 	return windowsampler_wait_ms(p->source, unnoticed_ns);
 }
 

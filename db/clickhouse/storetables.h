@@ -37,8 +37,7 @@ struct storetable {
 extern const struct storetable storetables_epoch[];
 extern const size_t storetables_nr_epoch;
 
-/* The descriptions of images, streams and contexts, and the names of their containers.
- */
+/* The descriptions of images, streams and contexts, and names of containers. */
 extern const struct storetable storetable_image, storetable_stream, storetable_context,
 	storetable_container;
 

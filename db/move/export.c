@@ -59,8 +59,7 @@ static int check_place(const char *path, const char *source, bool force)
 	}
 	if (!S_ISREG(st.st_mode))
 		return refuse(path, -ENODEV, "not a regular file: name another file");
-	if (!stat(source, &other) && other.st_dev == st.st_dev &&
-	    other.st_ino == st.st_ino)
+	if (!stat(source, &other) && file_same(&other, &st))
 		return refuse(path, -EINVAL,
 			      "this is the database itself: name another file");
 	if (!force)

@@ -45,6 +45,12 @@ static int put_sample(void *ctx, const struct tip_sample *s)
 	return tipfile_put_sample(r->w, &sample);
 }
 
+static void free_records(struct tip_records *r)
+{
+	free(r->path);
+	free(r);
+}
+
 int tip_records_begin(const char *path, const char *trace, struct tip *t,
 		      const struct tip_sampling *sampling, struct tip_records **out)
 {
@@ -93,8 +99,7 @@ int tip_records_end(struct tip_records *r, const struct tip_result *result)
 	err = err ? err : end_err;
 	if (err)
 		log_err("%s: %s", r->path, err_str(err));
-	free(r->path);
-	free(r);
+	free_records(r);
 	return err;
 }
 
@@ -104,6 +109,5 @@ void tip_records_abandon(struct tip_records *r)
 		return;
 	tipfile_abandon(r->w);
 	newfile_close(&r->file, false);
-	free(r->path);
-	free(r);
+	free_records(r);
 }
