@@ -54,7 +54,8 @@ struct cpi_control_register {
  * CPI_CONTROL_CONTAINER: a container runtime has a container of this id and name. The
  * next flush stores it.
  */
-#define CPI_CONTROL_CONTAINER_ID   65  /* 64 hexadecimal digits, with the NUL */
+#define CPI_CONTAINER_DIGITS       64 /* of a container's id; hexadecimal */
+#define CPI_CONTROL_CONTAINER_ID   (CPI_CONTAINER_DIGITS + 1) /* with the NUL */
 #define CPI_CONTROL_CONTAINER_NAME 448 /* longest name, with its NUL */
 struct cpi_control_container {
 	struct cpi_control_request head; /* no text */

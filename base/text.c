@@ -165,3 +165,8 @@ size_t text_prefix(const char *s, size_t width)
 		continue;
 	return p - s;
 }
+
+size_t text_hex_digits(const char *s)
+{
+	return strspn(s, "0123456789abcdef");
+}

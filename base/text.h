@@ -48,4 +48,7 @@ size_t text_width(const char *s);
 /* Length in bytes of the first width code points of s. */
 size_t text_prefix(const char *s, size_t width);
 
+/* How many hexadecimal digits, in lower case, s begins with. */
+size_t text_hex_digits(const char *s);
+
 #endif

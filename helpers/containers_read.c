@@ -31,8 +31,8 @@ struct reading {
 
 static bool is_id(const char *id)
 {
-	return id && strlen(id) == CPI_CONTROL_CONTAINER_ID - 1 &&
-	       !id[strspn(id, "0123456789abcdef")];
+	return id && text_hex_digits(id) == CPI_CONTAINER_DIGITS &&
+	       !id[CPI_CONTAINER_DIGITS];
 }
 
 static bool is_name(const char *name)

@@ -107,8 +107,8 @@ static int do_register(const struct job *job, struct session *s, struct buf *tex
 
 static bool container_is_valid(const char *id, const char *name)
 {
-	return strlen(id) == STORE_CONTAINER_ID - 1 &&
-	       !id[strspn(id, "0123456789abcdef")] && *name && text_is_clean(name);
+	return text_hex_digits(id) == CPI_CONTAINER_DIGITS &&
+	       !id[CPI_CONTAINER_DIGITS] && *name && text_is_clean(name);
 }
 
 static int do_container(const struct job *job, struct session *s, struct buf *text)

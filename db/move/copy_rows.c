@@ -15,14 +15,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "abi/control.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "db/core/sql.h"
 
 /* Captures are copied in chunks of this size, so that no lock is held for long. */
 #define CHUNK_ROWS "2000"
-
-#define ID_DIGITS 64 /* of a container's id */
 
 /*
  * The tables to which rows refer, each after those to which it refers itself. same:
@@ -345,13 +345,13 @@ static int copy_named(sqlite3_stmt *st, void *ctx)
 		" ON CONFLICT DO UPDATE SET name = excluded.name,"
 		" seen_ns = excluded.seen_ns WHERE excluded.seen_ns > seen_ns";
 	const char *at = sql_text(st, 0);
-	char id[ID_DIGITS + 1];
+	char id[CPI_CONTAINER_DIGITS + 1];
 	int err = 0;
 
 	while (!err && *at) {
-		const size_t len = strspn(at, "0123456789abcdef");
+		const size_t len = text_hex_digits(at);
 
-		if (len == ID_DIGITS) {
+		if (len == CPI_CONTAINER_DIGITS) {
 			memcpy(id, at, len);
 			id[len] = '\0';
 			err = sql_do(ctx, sql, "s", id);

@@ -22,6 +22,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/times.h"
 #include "db/clickhouse/load.h"
 #include "db/clickhouse/storeurl.h"
@@ -422,7 +423,7 @@ static bool is_whole_id(const char *text, const char *id)
 	const size_t len = strlen(id);
 
 	return len == 12 && strlen(text) > len && !strncmp(text, id, len) &&
-	       !text[strspn(text, "0123456789abcdef")];
+	       !text[text_hex_digits(text)];
 }
 
 /* Compares the container and unit of a cgroup's path with those of the request. */
