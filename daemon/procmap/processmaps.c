@@ -46,6 +46,21 @@ size_t maps_nr(const struct maps *maps)
 	return maps ? maps->live.nr + maps->nr_retired : 0;
 }
 
+/* Samples of the time before the copy may still come. */
+static int copy_retired(struct accounts *as, struct maps *to, const struct maps *from)
+{
+	int err = accounts_have_room(as, from->nr_retired) ? 0 : -ENOBUFS;
+
+	for (size_t i = 0; !err && i < from->nr_retired; i++) {
+		if (GROW(to->retired, to->nr_retired))
+			err = -ENOMEM;
+		else
+			to->retired[to->nr_retired++] = from->retired[i];
+	}
+	account_charge_ranges(as, to->account, (ptrdiff_t)to->nr_retired);
+	return err;
+}
+
 int maps_own(struct accounts *as, struct account *account, size_t max,
 	     struct maps **maps)
 {
@@ -59,6 +74,8 @@ int maps_own(struct accounts *as, struct account *account, size_t max,
 		return -ENOMEM;
 	if (old)
 		err = maps_fill(as, copy, max, &old->live);
+	if (!err && old)
+		err = copy_retired(as, copy, old);
 	if (err) {
 		maps_put(as, copy);
 		return err;

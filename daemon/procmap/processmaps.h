@@ -36,10 +36,9 @@ void maps_put(struct accounts *as, struct maps *maps);
 size_t maps_nr(const struct maps *maps); /* accepts NULL: 0 */
 
 /*
- * Makes *maps changeable: if it is shared, replaces it by a copy of its live mappings,
- * which is charged to account. NULL becomes an empty one. Returns 0; -ENOSPC if a
- * process may not have so many mappings (max); -ENOBUFS if the total limit is reached;
- * or -ENOMEM.
+ * Makes *maps changeable: if it is shared, replaces it by a copy, which is charged to
+ * account. NULL becomes an empty one. Returns 0; -ENOSPC if a process may not have so
+ * many mappings (max); -ENOBUFS if the total limit is reached; or -ENOMEM.
  */
 int maps_own(struct accounts *as, struct account *account, size_t max,
 	     struct maps **maps);
