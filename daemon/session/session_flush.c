@@ -276,6 +276,8 @@ static int post(struct session *s, bool *stay)
 	f.to_ns = wallclock_now(&s->wall);
 	f.duration_ns = mono - s->times.flush_from_ns;
 	f.from_ns = f.to_ns - f.duration_ns;
+	if (f.from_ns < s->times.flushed_real_ns) /* store.h, I2 */
+		f.from_ns = s->times.flushed_real_ns;
 	err = outbox_add_flush(s->outbox, &f);
 	if (err)
 		return err;
@@ -283,6 +285,7 @@ static int post(struct session *s, bool *stay)
 		p->ops->committed(p, &f);
 	session_bound_memory(s);
 	s->times.flush_from_ns = mono;
+	s->times.flushed_real_ns = f.to_ns;
 	return 0;
 }
 

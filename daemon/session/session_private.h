@@ -122,6 +122,7 @@ struct session_times {
 	bool gap;              /* mapping records were lost; not a gap in sampling */
 	bool quiet;            /* the collector had no samples in the last cycle */
 	uint64_t flush_from_ns, epoch_end_real_ns;
+	uint64_t flushed_real_ns; /* the end of the last flush; 0: there was none */
 	/* length of the current epoch; 0: it ends with the session */
 	uint64_t epoch_ns;
 };
