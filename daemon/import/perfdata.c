@@ -221,8 +221,9 @@ static int call(struct perfdata *pd, const struct perf_record *r)
 
 /*
  * A sample with the counts of a group of events (:S) becomes one sample of each event.
- * Its period is what was counted since the event's previous sample. An unknown id
- * makes a sample of event -1.
+ * Its period is what was counted since the event's previous sample, in the same thread
+ * if threads inherit the events. A thread's count that fell is that of another thread
+ * with the same number. An unknown id makes a sample of event -1.
  */
 static int hand_out_reads(struct perfdata *pd, struct perf_record *r)
 {
@@ -231,18 +232,25 @@ static int hand_out_reads(struct perfdata *pd, struct perf_record *r)
 	for (size_t i = 0; !err && i < r->sample.nr_reads; i++) {
 		struct perf_read read = perfdata_read_value(&r->sample, i);
 		struct perfdata_id *id = perfdata_get_id(pd, read.id);
+		uint64_t *last;
 
 		if (!id) {
 			r->event = -1; /* to be counted */
 			err = call(pd, r);
 			continue;
 		}
-		if (read.value == id->count)
+		err = perfdata_last_count(pd, id, r->tid, &last);
+		if (err)
+			return perfdata_fail(pd, r->offset, err,
+					     "counts of a group: %s", err_str(err));
+		if (last != &id->count && read.value < *last)
+			*last = 0;
+		if (read.value == *last)
 			continue;
 		r->id = read.id;
 		r->event = id->event;
-		r->sample.period = read.value - id->count;
-		id->count = read.value;
+		r->sample.period = read.value - *last;
+		*last = read.value;
 		err = call(pd, r);
 	}
 	return err;

@@ -65,6 +65,7 @@ struct perfdata_event {
 	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr;
 	uint64_t sample_period; /* or the frequency, with is_freq */
 	bool is_freq, sample_id_all;
+	bool inherits; /* each thread has counts of its own, with the same ids */
 	bool exclude_user, exclude_kernel, exclude_hv;
 	bool use_clockid; /* times are of a clock that the user chose */
 	uint8_t precise_ip;

@@ -20,6 +20,7 @@
 
 /* Bits of the attribute's flags: where they begin, and how many. */
 enum attr_flag {
+	ATTR_INHERIT = 1,
 	ATTR_EXCLUDE_USER = 4,
 	ATTR_EXCLUDE_KERNEL = 5,
 	ATTR_EXCLUDE_HV = 6,
@@ -60,6 +61,7 @@ static void decode_attr(struct perfdata_cursor *c, bool is_big,
 
 	e->is_freq = flag(flags, is_big, ATTR_FREQ);
 	e->sample_id_all = flag(flags, is_big, ATTR_SAMPLE_ID_ALL);
+	e->inherits = flag(flags, is_big, ATTR_INHERIT);
 	e->use_clockid = flag(flags, is_big, ATTR_USE_CLOCKID);
 	e->exclude_user = flag(flags, is_big, ATTR_EXCLUDE_USER);
 	e->exclude_kernel = flag(flags, is_big, ATTR_EXCLUDE_KERNEL);
@@ -126,9 +128,49 @@ int perfdata_add_id(struct perfdata *pd, uint64_t id, int event)
 	return 0;
 }
 
+int perfdata_last_count(struct perfdata *pd, struct perfdata_id *id, uint32_t tid,
+			uint64_t **out)
+{
+	const struct perfdata_event *e = &pd->info.event[id->event];
+	const uint64_t hash = hash_u64(id->id ^ (uint64_t)tid << 32);
+	struct perfdata_thread_count *c;
+	struct hnode *n;
+
+	if (!e->inherits || !(e->sample_type & PERF_SAMPLE_TID)) {
+		*out = &id->count;
+		return 0;
+	}
+	for (n = hmap_first(&pd->counts, hash); n; n = hmap_next(n)) {
+		c = container_of(n, struct perfdata_thread_count, node);
+		if (c->id == id->id && c->tid == tid) {
+			*out = &c->count;
+			return 0;
+		}
+	}
+	if (pd->counts.nr == PERFDATA_MAX_IDS)
+		return -CPI_ELIMIT;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->id = id->id;
+	c->tid = tid;
+	if (hmap_insert(&pd->counts, &c->node, hash)) {
+		free(c);
+		return -ENOMEM;
+	}
+	*out = &c->count;
+	return 0;
+}
+
 void perfdata_free_attrs(struct perfdata *pd)
 {
 	struct hnode *n, *next;
+
+	hmap_for_each (&pd->counts, n, next) {
+		hmap_remove(&pd->counts, n);
+		free(container_of(n, struct perfdata_thread_count, node));
+	}
+	hmap_fini(&pd->counts);
 
 	hmap_for_each (&pd->ids, n, next) {
 		hmap_remove(&pd->ids, n);

@@ -135,6 +135,14 @@ struct perfdata_id {
 	uint64_t count; /* the count in its last sample */
 };
 
+/* The count in the last sample of a thread whose events are inherited. */
+struct perfdata_thread_count {
+	struct hnode node;
+	uint64_t id;
+	uint32_t tid;
+	uint64_t count;
+};
+
 struct perfdata_section {
 	uint64_t offset, size;
 };
@@ -160,8 +168,9 @@ struct perfdata {
 	bool swap;
 	struct perfdata_section data;
 	size_t nr_ids;
-	struct hmap ids; /* struct perfdata_id */
-	uint8_t *record; /* the current record, aligned */
+	struct hmap ids;    /* struct perfdata_id */
+	struct hmap counts; /* struct perfdata_thread_count */
+	uint8_t *record;    /* the current record, aligned */
 	struct perfdata_queue queue;
 	ZSTD_DStream *zstd;
 	struct buf unpacked; /* the beginning of a record */
@@ -196,6 +205,13 @@ int perfdata_add_id(struct perfdata *pd, uint64_t id, int event);
 /* These find the event of an id; NULL or -1 if there is none. */
 struct perfdata_id *perfdata_get_id(const struct perfdata *pd, uint64_t id);
 int perfdata_find_id(const struct perfdata *pd, uint64_t id);
+
+/*
+ * *out becomes the count in the last sample of the counter with this id: of the thread,
+ * if threads inherit the counter. Returns 0, -CPI_ELIMIT or -ENOMEM.
+ */
+int perfdata_last_count(struct perfdata *pd, struct perfdata_id *id, uint32_t tid,
+			uint64_t **out);
 void perfdata_free_attrs(struct perfdata *pd);
 
 /* ---- records ---- */
