@@ -64,7 +64,8 @@ struct collector {
 	struct wrapping elsewhere; /* ticks that were not counted */
 	int nr_cpus;               /* possible CPUs */
 	struct cpi_entry *entries; /* for the entries of one CPU, twice */
-	uint64_t from_ns; /* all samples in the active set are at least this new */
+	uint64_t from_ns;   /* all samples in the active set are at least this new */
+	uint64_t failed_ns; /* the first failed flip since then; 0: none */
 	struct bpf_table_counts taken;
 	struct monotonic counts;          /* I2 */
 	struct cpi_bpf_exec_id *exec_ids; /* sorted by tgid; NULL: not read yet (I3) */
@@ -258,11 +259,14 @@ static void take_all(struct collector *c)
 	if (err) {
 		log_err("bpf: samples cannot be taken from the kernel: %s",
 			err_str(err));
+		if (!c->failed_ns)
+			c->failed_ns = flipped_ns;
 		return;
 	}
 	to_ns = time_mono_ns();
 	bpf_watch_emptied(c->watch);
-	c->from_ns = flipped_ns;
+	c->from_ns = c->failed_ns ? c->failed_ns : flipped_ns;
+	c->failed_ns = 0;
 	monotonic_note_taken(&c->counts);
 	for (int i = 0; i < c->nr_cpus; i++)
 		hand_out(c, i, from_ns, to_ns);

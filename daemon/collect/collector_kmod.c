@@ -51,7 +51,7 @@ struct collector {
 
 /* ---- opening ---- */
 
-static int grow_cpus(struct collector *c, int nr)
+static int grow_cpus(struct collector *c, int nr, uint64_t from_ns)
 {
 	struct cpu *grown;
 
@@ -62,7 +62,7 @@ static int grow_cpus(struct collector *c, int nr)
 		return -ENOMEM;
 	c->cpu = grown;
 	for (; c->nr_cpus < nr; c->nr_cpus++)
-		c->cpu[c->nr_cpus] = (struct cpu){ .from_ns = time_mono_ns() };
+		c->cpu[c->nr_cpus] = (struct cpu){ .from_ns = from_ns };
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static int start(struct collector *c, const struct cpus *cpus, int *event)
 		return c->fd;
 	err = configure(c, event);
 	if (!err)
-		err = grow_cpus(c, cpus->highest + 1);
+		err = grow_cpus(c, cpus->highest + 1, time_mono_ns());
 	if (!err && (epoll_ctl(c->cfg.epoll_fd, EPOLL_CTL_ADD, c->fd, &ev) ||
 		     ioctl(c->fd, CPI_KMOD_IOC_START)))
 		err = -errno;
@@ -313,9 +313,10 @@ static uint64_t kmod_progress(const struct collector *c, int cpu)
 	return ioctl(c->fd, CPI_KMOD_IOC_STATS, &stats) ? 0 : stats.received;
 }
 
+/* The module has sampled a new CPU since it came online, before the owner noticed. */
 static int kmod_set_cpus(struct collector *c, const struct cpus *cpus)
 {
-	return grow_cpus(c, cpus->highest + 1);
+	return grow_cpus(c, cpus->highest + 1, 0);
 }
 
 static void kmod_stop(struct collector *c)
