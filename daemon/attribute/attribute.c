@@ -412,7 +412,7 @@ static void count_waiting(void *ctx, const struct jit_sample *s,
 	struct tally_run run = { .event = cpi_entry_event(&s->entry),
 				 .image = image,
 				 .bias = bias,
-				 .comm = p->comm };
+				 .comm = attribute_comm(p, p->tgid) };
 	struct sample_contexts own;
 
 	if (a->by) {
