@@ -21,13 +21,16 @@
 #include "ship/address.h"
 #include "ship/rows.h"
 
+/* ?1: the machine's name in the store; NULL or "": the name in the database */
+#define HOST "coalesce(nullif(?1, ''), host)"
+
 static const struct kind {
 	const char *columns, *types, *select; /* the host comes first, as a number */
 } kinds[] = {
 	{ "gap (host, name, from_ns, to_ns, reason)", "4s88s",
-	  "SELECT host, from_ns, to_ns, reason FROM gap ORDER BY host" },
+	  "SELECT " HOST ", from_ns, to_ns, reason FROM gap ORDER BY host" },
 	{ "mark (host, name, at_ns, text)", "4s8s",
-	  "SELECT host, at_ns, text FROM mark ORDER BY host" },
+	  "SELECT " HOST ", at_ns, text FROM mark ORDER BY host" },
 };
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -131,14 +134,16 @@ static int note_sent(struct hashes *sent, const struct hashes *more)
 	return 0;
 }
 
-int ship_notes_send(struct ship_notes *n, struct db *db, struct ch_store *store)
+int ship_notes_send(struct ship_notes *n, struct db *db, const char *host,
+		    struct ch_store *store)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < NR_KINDS; i++) {
 		struct notes_reader r = { .kind = &kinds[i], .sent = &n->sent[i] };
 
-		err = sql_each(db_handle(db), take_note, &r, kinds[i].select, "");
+		err = sql_each(db_handle(db), take_note, &r, kinds[i].select, "s",
+			       host);
 		if (!err)
 			err = db_read_check(db);
 		if (!err)

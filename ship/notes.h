@@ -18,9 +18,11 @@ struct ship_notes *ship_notes_new(void); /* NULL when out of memory */
 void ship_notes_free(struct ship_notes *n);
 
 /*
- * Sends new marks and gaps. Returns 0, or an error of the database or of store.h,
- * logged; then all of them are sent again later.
+ * Sends new marks and gaps, as those of the machine `host`; NULL or "": of the one that
+ * the database names. Returns 0, or an error of the database or of store.h, logged;
+ * then all of them are sent again later.
  */
-int ship_notes_send(struct ship_notes *n, struct db *db, struct ch_store *store);
+int ship_notes_send(struct ship_notes *n, struct db *db, const char *host,
+		    struct ch_store *store);
 
 #endif

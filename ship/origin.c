@@ -40,18 +40,26 @@ static int note_marked(sqlite3_stmt *st, void *ctx)
 	return (has[0] && !m->before) || (has[1] && !m->within) ? -ENOMEM : 0;
 }
 
-static int read_marked(struct db *db, const struct ship_epoch *e, struct marked *m)
+static int read_marked(struct db *db, const struct ship_origin *told,
+		       const struct ship_epoch *e, struct marked *m)
 {
-#define NEWEST                                                                     \
-	"(SELECT substr(text, 9) FROM mark WHERE host = ?1 AND text GLOB 'release" \
-	" ?*' AND at_ns "
+	/*
+	 * The epoch may have the machine's name in the store; marks do not. With a name
+	 * that was told, the database is the machine's, whatever it was called: a pod
+	 * gets a new name at each restart.
+	 */
+#define NEWEST                                                                      \
+	"(SELECT substr(text, 9) FROM mark WHERE host IN (SELECT p.host FROM run r" \
+	" JOIN platform p ON p.id = r.platform WHERE r.id = ?1 OR ?4)"              \
+	" AND text GLOB 'release ?*' AND at_ns "
 	static const char sql[] =
 		"SELECT " NEWEST "<= ?2 ORDER BY at_ns DESC LIMIT 1), " NEWEST
 		"> ?2 AND at_ns < ?3 ORDER BY at_ns DESC LIMIT 1)";
 
-	return sql_each(db_handle(db), note_marked, m, sql, "sii", e->platform.host,
+	return sql_each(db_handle(db), note_marked, m, sql, "iiii", e->run,
 			(int64_t)(e->from_ns + SLACK_NS),
-			(int64_t)(e->to_ns > SLACK_NS ? e->to_ns - SLACK_NS : 0));
+			(int64_t)(e->to_ns > SLACK_NS ? e->to_ns - SLACK_NS : 0),
+			(int64_t)(told->host && *told->host));
 }
 
 /* As asprintf(), which leaves the pointer undefined when it fails. */
@@ -98,7 +106,7 @@ int ship_origin_read(struct db *db, const struct ship_origin *told,
 {
 	struct marked m = { 0 };
 	struct ship_epoch new = *e;
-	int err = read_marked(db, e, &m);
+	int err = read_marked(db, told, e, &m);
 
 	new.machine = new.release = NULL;
 	if (!err)

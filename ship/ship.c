@@ -661,7 +661,7 @@ static int step(struct shipper *s, size_t *nr, bool *is_stale)
 	if (!err)
 		err = b->due.nr ? send_batch(b) : end_rewinds(b);
 	if (!err && s->cursors.nr) /* a machine without runs has no number */
-		err = ship_notes_send(s->notes, b->db, s->store);
+		err = ship_notes_send(s->notes, b->db, s->told.host, s->store);
 	s->names_bytes -= ch_store_carried(s->store);
 	if (!err)
 		err = ship_names_of_images(s->names, b->db, s->store,
