@@ -202,6 +202,7 @@ enum cpi_kcmp {
 #define CPI_REG_V             64
 #define CPI_REG_LANE(v, lane) (CPI_REG_V + 4 * (v) + (lane))
 #define CPI_REG_X86_RSP       4
+#define CPI_REG_AARCH64_LINK  30
 #define CPI_REG_AARCH64_SP    31
 #if defined(__aarch64__) || defined(__TARGET_ARCH_arm64)
 #define CPI_REG_SP CPI_REG_AARCH64_SP
@@ -372,6 +373,17 @@ static inline int cpi_uop_is_direct(const struct cpi_uop *u)
 {
 	return u->op == CPI_UOP_JMP || u->op == CPI_UOP_JCC || u->op == CPI_UOP_JZ ||
 	       u->op == CPI_UOP_JNZ || u->op == CPI_UOP_CALL;
+}
+
+/*
+ * Whether this sets AArch64's link register to the address behind the instruction. A
+ * jump that follows in the same instruction is a call: AArch64 has no other ones. No
+ * register of x86-64 has this number.
+ */
+static inline int cpi_uop_is_link(const struct cpi_uop *u)
+{
+	return u->op == CPI_UOP_LEA && u->dst == CPI_REG_AARCH64_LINK &&
+	       cpi_uop_base(u) == CPI_REG_PC;
 }
 
 /*

@@ -132,6 +132,13 @@ static const struct cpi_uop *uop_of(const struct insn *i, uint32_t k)
 	return k && !(u->flags & CPI_UOP_MORE) && u->op != CPI_UOP_GOTO ? NULL : u;
 }
 
+/* linked: an earlier micro-op of the instruction was cpi_uop_is_link(). */
+static bool is_call(const struct cpi_uop *u, bool linked)
+{
+	return u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI ||
+	       (linked && (u->op == CPI_UOP_JMP || u->op == CPI_UOP_JMPI));
+}
+
 /*
  * The instructions of a small procedure and of all that it calls. look_into() examines
  * them in this order, and meanwhile appends those to which they lead.
@@ -160,6 +167,7 @@ static bool leaf_do(struct steps *s, struct leaf *l, uint64_t pc)
 {
 	struct insn i = { .pc = pc };
 	const struct cpi_uop *u;
+	bool linked = false;
 
 	find_code(s, &i);
 	if (!i.code.uop)
@@ -167,10 +175,12 @@ static bool leaf_do(struct steps *s, struct leaf *l, uint64_t pc)
 	for (uint32_t k = 0; (u = uop_of(&i, k)); k++) {
 		const uint64_t target = pc + (uint64_t)(int64_t)u->disp;
 
-		if (u->op == CPI_UOP_RET)
+		if (u->op == CPI_UOP_RET || (u->op == CPI_UOP_JMPI && !linked &&
+					     u->src == CPI_REG_AARCH64_LINK))
 			return true;
-		if (u->op == CPI_UOP_JMP)
+		if (u->op == CPI_UOP_JMP && !linked)
 			return leaf_add(l, target);
+		linked |= cpi_uop_is_link(u);
 		if (u->op == CPI_UOP_STOP || u->op == CPI_UOP_JMPI ||
 		    u->op == CPI_UOP_CALLI ||
 		    (u->op == CPI_UOP_CALL && !leaf_add(l, target)))
@@ -233,6 +243,7 @@ static void follow(struct steps *s, int from)
 {
 	const uint64_t pc = s->insn[from].pc;
 	const struct cpi_uop *u;
+	bool linked = false;
 	uint64_t length;
 
 	find_code(s, &s->insn[from]);
@@ -246,19 +257,20 @@ static void follow(struct steps *s, int from)
 		if (u->op == CPI_UOP_GOTO)
 			break;
 		if (u->op == CPI_UOP_STOP || u->op == CPI_UOP_RET ||
-		    u->op == CPI_UOP_JMPI)
+		    (u->op == CPI_UOP_JMPI && !linked))
 			return;
-		if (u->op == CPI_UOP_JMP) {
+		if (u->op == CPI_UOP_JMP && !linked) {
 			add_next(s, from, target);
 			return;
 		}
 		if (u->op == CPI_UOP_JCC || u->op == CPI_UOP_JZ || u->op == CPI_UOP_JNZ)
 			add_next(s, from, target);
-		if (u->op != CPI_UOP_CALL && u->op != CPI_UOP_CALLI)
+		linked |= cpi_uop_is_link(u);
+		if (!is_call(u, linked))
 			continue;
 		s->insn[from].calls = true;
 		s->insn[from].clobbers = s->code->clobbered;
-		if (u->op == CPI_UOP_CALL)
+		if (cpi_uop_is_direct(u))
 			note_callee(s, &s->insn[from], target);
 	}
 	add_next(s, from, pc + length);
@@ -385,7 +397,7 @@ static uint32_t execute(struct steps *s, const struct insn *i, const struct cpi_
 {
 	uint32_t written = 0;
 
-	if (u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI) {
+	if (is_call(u, i->calls)) {
 		for (uint32_t left = i->clobbers; left; left &= left - 1)
 			s->value[__builtin_ctz(left)].known = false;
 		s->written |= i->clobbers;
@@ -625,6 +637,7 @@ static bool find_step(struct steps *s, unsigned int reg, struct step *out)
 			continue;
 		out->narrow |= s->block[b].narrow & bit;
 		out->calls |= s->block[b].calls;
+		out->nr_blocks++;
 		if (!(s->block[b].steps & bit))
 			continue;
 		if (found >= 0)

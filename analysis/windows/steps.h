@@ -56,6 +56,7 @@ struct step {
 	int64_t by;    /* the sum of what the block adds to it; not 0 */
 	uint64_t unit; /* positive; every change, and so by, is a multiple of it */
 	int block;     /* number of its block; equal for registers of the same block */
+	int nr_blocks; /* of the region */
 	uint8_t reg;
 	bool narrow;                   /* only the lower 32 bits count */
 	bool calls;                    /* the region has a call */

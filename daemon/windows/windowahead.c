@@ -50,6 +50,7 @@ static void go_on(struct ahead_search *s, int64_t offset)
 	const uint32_t end = s->page->head.bytes;
 	uint32_t at = first;
 	const struct cpi_uop *u;
+	bool linked = false; /* it is one of AArch64's calls */
 
 	if (at >= end)
 		return;
@@ -57,8 +58,9 @@ static void go_on(struct ahead_search *s, int64_t offset)
 		u = &s->page[at++].uop;
 		if (cpi_uop_is_direct(u))
 			reach(s, offset + u->disp);
-		if (ends(u))
+		if (ends(u) && !linked)
 			return;
+		linked |= cpi_uop_is_link(u);
 	} while (at < end && s->page[at].uop.flags & CPI_UOP_MORE);
 	reach(s, offset + cpi_uop_length(&s->page[first].uop));
 }

@@ -172,14 +172,18 @@ static enum windowpairs_outcome add_step(const struct cpi_pair_record *r,
 }
 
 /*
- * Whether an earlier step has the same block and positions: both would give the same
- * evidence.
+ * Whether another step with the same block and positions tells as much, or more: a
+ * pointer that goes on while an outer loop sets the index anew has a larger region, and
+ * still agrees if the inner loop was left. Of equal steps the first one is used.
  */
-static bool is_told(const struct step *step, uint32_t i)
+static bool is_told(const struct step *step, uint32_t nr, uint32_t i)
 {
-	for (uint32_t k = 0; k < i; k++) {
-		if (step[k].block == step[i].block && step[k].first == step[i].first &&
-		    step[k].second == step[i].second)
+	for (uint32_t k = 0; k < nr; k++) {
+		if (k == i || step[k].reg == SP || step[k].block != step[i].block ||
+		    step[k].first != step[i].first || step[k].second != step[i].second)
+			continue;
+		if (step[k].nr_blocks > step[i].nr_blocks ||
+		    (step[k].nr_blocks == step[i].nr_blocks && k < i))
 			return true;
 	}
 	return false;
@@ -209,7 +213,7 @@ add_loops(struct windowpairs *p, const struct cpi_pair_record *r, uint64_t aroun
 	for (uint32_t i = 0; i < nr; i++) {
 		enum windowpairs_outcome one;
 
-		if (is_told(step, i) || is_inner(inner, step[i].at))
+		if (is_told(step, nr, i) || is_inner(inner, step[i].at))
 			continue;
 		one = add_step(r, &step[i], code, to);
 		if (best == PAIR_NO_COUNTER || one == PAIR_STORED)

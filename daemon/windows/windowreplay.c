@@ -50,6 +50,7 @@ struct windowreplay {
 	uint64_t caller; /* the address of the last call, ... */
 	uint64_t back;   /* ... where it returns to, ... */
 	uint32_t called; /* ... its number in the window; 0: none, or it has returned */
+	uint32_t linked; /* the instruction that set AArch64's link register last */
 	struct arguments arguments; /* of it */
 	struct replay_operand operand[OPERANDS_MAX_WINDOW];
 	int nr;
@@ -353,14 +354,16 @@ static void note_call(struct windowreplay *r, const struct cpi_uop *u,
 {
 	const uint64_t pc = r->state.reg[CPI_REG_PC];
 	const bool direct = u->op == CPI_UOP_CALL || u->op == CPI_UOP_JMP;
+	const bool calls = u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI ||
+			   r->linked == r->state.window.nr;
 	const struct arguments a = arguments_of(r);
 	const struct sizedcall *call;
 
 	if (!direct && o->unknown_b)
 		return;
-	if (u->op == CPI_UOP_JMPI && o->b == r->back)
+	if (u->op == CPI_UOP_JMPI && !calls && o->b == r->back)
 		r->called = 0; /* AArch64's ret */
-	if (u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI) {
+	if (calls) {
 		r->caller = pc;
 		r->back = pc + cpi_uop_length(u);
 		r->called = r->state.window.nr;
@@ -382,6 +385,8 @@ static void note(struct windowreplay *r, const struct cpi_uop *u,
 {
 	if (r->state.lead)
 		return;
+	if (cpi_uop_is_link(u))
+		r->linked = r->state.window.nr;
 	note_load(r, u, o);
 	switch (u->op) {
 	case CPI_UOP_DIVU:
@@ -479,6 +484,7 @@ static void begin(struct windowreplay *r, const struct cpi_window *w)
 	r->computed = 0;
 	r->nr_compared = 0;
 	r->called = 0;
+	r->linked = 0;
 	r->nr = 0;
 }
 
