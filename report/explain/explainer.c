@@ -177,6 +177,9 @@ static int take_edges(void *ctx, const struct query_edges *q)
 		return explainer_take_pace(x, q);
 	if (q->kind >= EDGES_NR_KINDS || is_of_windows(x, q->stream))
 		return 0;
+	if (x->scope->sel.query.event &&
+	    !query_stream_by_id(&x->scope->sel.streams, q->stream))
+		return 0;
 	if (!x->edges[q->kind])
 		x->edges[q->kind] = edges_new();
 	return x->edges[q->kind] ? edges_merge(x->edges[q->kind], q->edges) : -ENOMEM;
@@ -198,13 +201,14 @@ static void forget_edges(struct explainer *x)
 
 int explainer_load_edges(struct explainer *x)
 {
+	struct query_selection all = x->scope->sel.query;
 	int err = look_for_windows(x);
 
 	if (err || select_has_contexts(&x->scope->sel) || x->edges_of == x->image.id)
 		return err;
 	forget_edges(x);
-	err = query_edges(x->scope->sel.db, &x->scope->sel.query, x->image.id,
-			  take_edges, x);
+	all.event = NULL; /* as for windows: pairs are in their streams */
+	err = query_edges(x->scope->sel.db, &all, x->image.id, take_edges, x);
 	if (err == -CPI_ELIMIT) {
 		log_warn("%s: it has too many different branches or pairs of samples, "
 			 "so neither is used: select fewer epochs",
