@@ -173,10 +173,13 @@ static void on_progress(void *ctx, size_t done, size_t all)
 	progress_update(&g->progress, done, all);
 }
 
-/* An image's samples need no offsets, and so no blobs. */
-static bool takes_totals(const struct matrix *m)
+/*
+ * An image's samples need no offsets, and so no blobs. But those of selected contexts
+ * that have no image are in profiles, too, where the offset is the reason.
+ */
+static bool takes_totals(const struct matrix *m, const struct selection *sel)
 {
-	return m->by == BY_IMAGE && !m->on_count;
+	return m->by == BY_IMAGE && !m->on_count && !select_has_contexts(sel);
 }
 
 static int name_profiles(struct row_naming *g, const struct selection *sel)
@@ -184,7 +187,7 @@ static int name_profiles(struct row_naming *g, const struct selection *sel)
 	struct query_selection query = sel->query;
 	int err;
 
-	query.totals = takes_totals(g->m);
+	query.totals = takes_totals(g->m, sel);
 	query.unknown = !query.totals;
 	g->images = image_cache_new(sel->db, machine_of(select_newest(sel)->arch),
 				    !g->m->warn    ? IMAGE_WARN_NEVER
@@ -363,7 +366,7 @@ static int read_column(struct column_reading *r, const struct selection *sel,
 	int err = 0;
 
 	query.epochs = one;
-	query.totals = takes_totals(r->m);
+	query.totals = takes_totals(r->m, sel);
 	query.unknown = !query.totals;
 	if (!prof_contexts[r->m->by].name)
 		err = query_profiles(sel->db, &query, on_epoch_profile, r, NULL);

@@ -164,16 +164,49 @@ double scope_amount(const struct scope *s, size_t stream, uint64_t n)
 			       (struct evidence_use){ .random_only = true });
 }
 
-/* Samples without an image are in no selection of images or contexts. */
+struct unknown_adder {
+	const struct scope *s;
+	double amount;
+};
+
+static int add_unknown(void *ctx, const struct query_profile *q)
+{
+	struct unknown_adder *a = ctx;
+	const struct query_streams *streams = &a->s->sel.streams;
+	const struct query_stream *stream = query_stream_by_id(streams, q->stream);
+
+	if (stream && !q->image.id)
+		a->amount += scope_amount(a->s, (size_t)(stream - streams->stream),
+					  profile_total(q->profile));
+	return 0;
+}
+
+/* Those of selected contexts have profiles, of image 0. */
+static double unknown_of_contexts(const struct scope *s)
+{
+	struct query_selection query = s->sel.query;
+	struct unknown_adder a = { .s = s };
+	int err;
+
+	query.unknown = true;
+	query.totals = true;
+	err = query_profiles(s->sel.db, &query, add_unknown, &a, NULL);
+	if (err)
+		select_failed(&s->sel, err);
+	return a.amount;
+}
+
+/* Samples without an image are in no selection of images. */
 double scope_unknown(const struct scope *s)
 {
 	double amount = 0;
 
-	if (s->req->select.image || select_has_contexts(&s->sel) ||
-	    !time_source_counts(&s->source, s->event))
+	if (s->req->select.image || !time_source_counts(&s->source, s->event))
 		return 0;
 	if (s->evidence)
 		return procedure_evidence_unknown(s->evidence) / s->ev.weight[s->first];
+	if (select_has_contexts(&s->sel))
+		return unknown_of_contexts(s);
 	for (size_t i = 0; i < s->sel.streams.nr; i++)
 		amount += scope_amount(s, i,
 				       report_nr_lost(&s->sel, LOSS_UNKNOWN,
