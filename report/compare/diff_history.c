@@ -66,6 +66,8 @@ static void put_ids(const struct diff *d, const struct query_epochs *epochs,
 	size_t nr = 0;
 
 	for (size_t i = epochs->nr; i-- && nr < MAX_EPOCHS;) {
+		if (epochs->nr - i > MAX_BACK)
+			break;
 		if (!same_machine(&epochs->epoch[i], newest) ||
 		    !epochs->epoch[i].samples || !is_alike(d, &epochs->epoch[i]))
 			continue;
@@ -91,8 +93,7 @@ int diff_find_history(struct diff *d)
 	    (diff_nr_runs(d, COMPARE_A) >= COMPARE_MIN_RUNS &&
 	     diff_nr_runs(d, COMPARE_B) >= COMPARE_MIN_RUNS))
 		return 0;
-	snprintf(range, sizeof(range), "%" PRId64 "..%" PRId64,
-		 first > MAX_BACK ? first - MAX_BACK : 1, first - 1);
+	snprintf(range, sizeof(range), "1..%" PRId64, first - 1);
 	if (first <= 1 || query_epochs_of(d->sel[COMPARE_A].db, range, &of, &epochs))
 		return 0;
 	put_ids(d, &epochs, &ids);
