@@ -23,7 +23,7 @@
 #define EPOCHS " epoch !local host platform cluster release machine "
 #define SELECTED                                                                \
 	EPOCHS "!merge-platforms event image comm cgroup container unit label " \
-	       "process "
+	       "process thread "
 #define ORIGIN  " host cluster release machine "
 #define VERBOSE "!verbose "
 #define EXPLAIN "cpu "
@@ -372,6 +372,10 @@ int api_stamp_make(const struct api_call *report, const struct target *t,
 		err = add(stamp, "", "--", NULL);
 	if (!err)
 		err = add_specs(stamp, report->report, t);
+	/* Without epochs, cpi stats reads all of them. */
+	if (!err && !strcmp(report->report, "stats") && !value_of(t, "arg") &&
+	    !value_of(t, "epoch"))
+		err = add(stamp, "", "all", NULL);
 	if (err)
 		api_call_fini(stamp);
 	buf_fini(&why);

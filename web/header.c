@@ -18,7 +18,8 @@
 
 #include "base/number.h"
 
-#define HTTP_PORT 80
+#define HTTP_PORT  80
+#define HTTPS_PORT 443
 
 /* The bytes of the name in "name:port"; an IPv6 address is in brackets. */
 static size_t name_length(const char *host)
@@ -54,7 +55,8 @@ bool header_host_is_ours(const char *host, unsigned int port,
 		if (is_name(host, len, names->item[i]))
 			return true;
 	}
-	return is_loopback(host, len) && (!port || given == port);
+	return is_loopback(host, len) &&
+	       (!port || given == port || (!host[len] && port == HTTPS_PORT));
 }
 
 /* Whether an encoding with these parameters is accepted; it is not if q is 0. */

@@ -15,7 +15,7 @@
  * Whether a Host header names this server: localhost, 127.0.0.1, [::1] or one of names,
  * in upper or lower case. This check stops DNS rebinding, where the name of a hostile
  * page resolves to this machine: the browser then sends that name. If port is above 0,
- * the first three must have this port; a header without a port has port 80.
+ * the first three must have this port; a header without a port has port 80 or 443.
  */
 bool header_host_is_ours(const char *host, unsigned int port,
 			 const struct text_list *names);

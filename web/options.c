@@ -163,12 +163,13 @@ int web_options_read(int argc, char **argv, struct web_options *o)
 /* A running server has parts of its configuration from elsewhere: they stay. */
 static void take_server(struct server_config *c, const struct server_config *now)
 {
-	const char *folder = c->jobs.folder;
+	const char *folder = c->jobs.folder, *cache = c->jobs.cache;
 
 	c->dbs = now->dbs;
 	c->hosts = now->hosts;
 	c->jobs = now->jobs;
 	c->jobs.folder = folder;
+	c->jobs.cache = cache;
 	c->jobs.dbs = &c->dbs;
 	c->cache_bytes = now->cache_bytes;
 	c->ship_metrics = now->ship_metrics;

@@ -243,7 +243,8 @@ static struct reply *redirect(void)
 struct reply *route(struct request *r)
 {
 	struct server *s = r->listener->server;
-	const char *token = r->listener->has_tls ? NULL : s->config->token;
+	const bool is_open = r->listener->port && !r->listener->has_tls;
+	const char *token = is_open ? s->config->token : NULL;
 	const char *path = behind_token(token, r->target.path);
 
 	if (!path)

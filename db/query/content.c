@@ -2,7 +2,7 @@
 /*
  * content.c - identifies the contents of epochs, to notice changes
  *
- * Sums over the epochs' flushes, their roll-ups, and the newest captures of their
+ * Sums over the epochs' flushes, their roll-ups, and the numbers of captures of their
  * images are cheap to read, and at least one of them changes with each change of the
  * contents.
  */
@@ -21,15 +21,17 @@ static const char flushes[] =
 	" WHERE epoch IN (SELECT value FROM json_each(?1)) GROUP BY epoch";
 static const char rolls[] = "SELECT epoch, target, image, context FROM roll"
 			    " WHERE ?1 IS NOT NULL ORDER BY epoch";
+/* Symbols and code of the kernel and the like come one by one, in any order. */
+#define CAPTURED                                                                   \
+	"SELECT i.name, i.id, (SELECT max(part) FROM capture WHERE image = i.id)," \
+	" (SELECT count(*) FROM symbol WHERE image = i.id),"                       \
+	" (SELECT count(*) FROM code WHERE image = i.id) FROM image i WHERE"
 static const char captures_of[] =
-	"SELECT i.name, i.id, (SELECT max(part) FROM capture WHERE image = i.id),"
-	" (SELECT max(start) FROM symbol WHERE image = i.id),"
-	" (SELECT max(start) FROM code WHERE image = i.id) FROM image i WHERE i.id IN"
-	" (SELECT image FROM profile WHERE epoch IN (SELECT value FROM json_each(?1)))"
-	" ORDER BY i.id";
-static const char captures[] =
-	"SELECT i.name, i.id, (SELECT max(part) FROM capture WHERE image = i.id)"
-	" FROM image i WHERE ?1 IS NOT NULL ORDER BY i.id";
+	CAPTURED " i.id IN"
+		 " (SELECT image FROM profile WHERE epoch IN"
+		 " (SELECT value FROM json_each(?1))) ORDER BY i.id";
+static const char captures[] = CAPTURED " ?1 IS NOT NULL ORDER BY i.id";
+#undef CAPTURED
 
 /* Without seen_ns, which changes when a name is only reported again. */
 static const char containers[] =
