@@ -240,10 +240,13 @@ static const char *special_name(const struct prof_row *row, bool text)
 						: UNKNOWN;
 }
 
-/* The next name of a row by contexts, in out; *names moves behind it. */
-static const char *next_name(const char **names, struct buf *out)
+/*
+ * The next name of a row by contexts, in out; *names moves behind it. The last one is
+ * all that is left, because a command may contain a newline.
+ */
+static const char *next_name(const char **names, bool is_last, struct buf *out)
 {
-	const size_t len = strcspn(*names, "\n");
+	const size_t len = is_last ? strlen(*names) : strcspn(*names, "\n");
 
 	buf_reset(out);
 	buf_put(out, *names, len);
@@ -258,8 +261,11 @@ static void put_context_cells(struct table *t, const struct prof *p,
 	const char *names = row->kind == ROW_PROFILE ? row->context : special;
 	struct buf name = { 0 };
 
-	for (int by = -1; (by = prof_next_context(p->req, by)) >= 0;)
-		context_cells(t, by, next_name(&names, &name), row->container);
+	for (int by = -1; (by = prof_next_context(p->req, by)) >= 0;) {
+		const bool is_last = prof_next_context(p->req, by) < 0;
+
+		context_cells(t, by, next_name(&names, is_last, &name), row->container);
+	}
 	buf_fini(&name);
 }
 
@@ -626,7 +632,10 @@ static void json_contexts(struct json *j, const struct prof *p,
 	struct buf name = { 0 };
 
 	for (int by = -1; (by = prof_next_context(p->req, by)) >= 0;) {
-		json_string(j, prof_contexts[by].name, next_name(&names, &name));
+		const bool is_last = prof_next_context(p->req, by) < 0;
+
+		json_string(j, prof_contexts[by].name,
+			    next_name(&names, is_last, &name));
 		if (by == BY_CONTAINER)
 			json_container(j, row->container);
 	}
