@@ -11,7 +11,7 @@
 #include "analysis/isa/isa.h"
 #include "base/buf.h"
 
-#define ISA_KEPT_MAX (32 << 20) /* the largest number of bytes */
+#define ISA_KEPT_MAX (128 << 20) /* the largest number of bytes */
 
 /* Appends all schedules that isa has. Returns 0 or -ENOMEM. */
 int isa_kept_put(const struct isa *isa, struct buf *out);

@@ -3,8 +3,9 @@
  * A run is identified by 128 bits of hash over what its schedule depends on: opcodes,
  * registers and whether addresses have displacements. Constants do not count, unless
  * the timing depends on them (shifts of AArch64, by_code). If there are too many
- * entries, all are dropped, because later procedures are in other parts of the program
- * and have other blocks.
+ * entries, those are dropped that came from an earlier run and were not used in this
+ * one, and if that is less than half, all are. So a file of schedules follows what is
+ * asked for, and programs that nobody looks at any more leave it.
  */
 #include "config.h"
 
@@ -15,12 +16,13 @@
 
 #include "base/hash.h"
 
-#define MAX_ALL (1 << 19) /* 28 MiB */
+#define MAX_ALL (1 << 21) /* 128 MiB */
 
 struct seen {
 	struct hnode node;
 	uint64_t hash, check; /* two halves */
 	int nr;
+	bool used; /* in this run of the program */
 	struct isa_timing timing[];
 };
 
@@ -89,13 +91,15 @@ bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,
 		k = key_of(seen, run);
 		s = find_schedule(seen, run->nr, &k);
 	}
-	if (s)
-		memcpy(out, s->timing, (size_t)s->nr * sizeof(*out));
-	return s;
+	if (!s)
+		return false;
+	s->used = true;
+	memcpy(out, s->timing, (size_t)s->nr * sizeof(*out));
+	return true;
 }
 
 /* Returns whether there was memory. */
-static bool insert(struct isa_seen *seen, const struct isa_seen_run *run)
+static bool insert(struct isa_seen *seen, const struct isa_seen_run *run, bool used)
 {
 	const size_t size = (size_t)run->nr * sizeof(*run->timing);
 	struct seen *s = malloc(sizeof(*s) + size);
@@ -105,6 +109,7 @@ static bool insert(struct isa_seen *seen, const struct isa_seen_run *run)
 	s->hash = run->hash;
 	s->check = run->check;
 	s->nr = run->nr;
+	s->used = used;
 	memcpy(s->timing, run->timing, size);
 	if (hmap_insert(&seen->map, &s->node, run->hash)) {
 		free(s);
@@ -112,6 +117,23 @@ static bool insert(struct isa_seen *seen, const struct isa_seen_run *run)
 	}
 	seen->nr_insns += (size_t)run->nr;
 	return true;
+}
+
+static void make_room(struct isa_seen *seen)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&seen->map, n, next) {
+		struct seen *s = container_of(n, struct seen, node);
+
+		if (s->used)
+			continue;
+		seen->nr_insns -= (size_t)s->nr;
+		hmap_remove(&seen->map, n);
+		free(s);
+	}
+	if (seen->nr_insns > MAX_ALL / 2)
+		isa_seen_fini(seen);
 }
 
 void isa_seen_add(struct isa_seen *seen, const struct isa_run *run,
@@ -122,10 +144,11 @@ void isa_seen_add(struct isa_seen *seen, const struct isa_run *run,
 	if (!is_short(run))
 		return;
 	if (seen->nr_insns + (size_t)run->nr > MAX_ALL)
-		isa_seen_fini(seen);
+		make_room(seen);
 	k = key_of(seen, run);
-	seen->grew |= insert(seen, &(struct isa_seen_run){ k.hash, k.check, run->nr,
-							   timing });
+	seen->grew |=
+		insert(seen, &(struct isa_seen_run){ k.hash, k.check, run->nr, timing },
+		       true);
 }
 
 bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run)
@@ -133,7 +156,7 @@ bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run)
 	const struct key k = { run->hash, run->check };
 
 	return seen->nr_insns + (size_t)run->nr <= MAX_ALL &&
-	       !find_schedule(seen, run->nr, &k) && insert(seen, run);
+	       !find_schedule(seen, run->nr, &k) && insert(seen, run, false);
 }
 
 void isa_seen_each(const struct isa_seen *seen,

@@ -82,6 +82,7 @@ struct window_weights {
 	struct weighted_piece *piece;
 	size_t nr_pieces;
 	uint64_t nr_windows;
+	double time_per_insn;
 	double fast; /* time per instruction on the fastest paths, over the mean */
 };
 
@@ -595,6 +596,7 @@ static int find_fast(struct window_weights *ww)
 			all[i].weight *= all[i].value > 0;
 		fast = weighted_quantile(all, nr, FAST) * executed / time;
 	}
+	ww->time_per_insn = executed > 0 ? time / executed : 0;
 	ww->fast = fast > 0 ? fast : 1;
 	free(all);
 	return 0;
@@ -716,10 +718,7 @@ const double *window_weights_errors(const struct window_weights *ww, uint32_t im
 
 double window_weights_time_per_insn(const struct window_weights *ww)
 {
-	double time, executed;
-
-	sum_time(ww, &time, &executed);
-	return executed > 0 ? time / executed : 0;
+	return ww->time_per_insn;
 }
 
 double window_weights_fast(const struct window_weights *ww)

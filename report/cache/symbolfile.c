@@ -20,9 +20,9 @@
 #include "report/cache/cachefile.h"
 
 #define NAME_PREFIX "symbols-"
-#define MAX_SIZE    (16u << 20) /* of a file */
-#define MAX_ALL     (64u << 20) /* of all files */
-#define MIN_ENTRIES 4           /* reading fewer again is as quick */
+#define MAX_SIZE    (64u << 20)  /* of a file */
+#define MAX_ALL     (256u << 20) /* of all files */
+#define MIN_ENTRIES 4            /* reading fewer again is as quick */
 
 struct key {
 	struct image_origin origin[2];

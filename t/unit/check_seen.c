@@ -136,13 +136,36 @@ START_TEST(memory_is_bounded)
 	int found = 0;
 
 	make_fixture(&f);
-	for (int i = 0; i < 200000; i++) {
+	for (int i = 0; i < 800000; i++) {
 		f.insn[0].reads.bit[0] = (uint64_t)i;
 		isa_seen_add(&f.seen, &f.run, f.timing);
-		ck_assert_uint_le(f.seen.nr_insns, 1 << 19);
+		ck_assert_uint_le(f.seen.nr_insns, 1 << 21);
 		found += isa_seen_find(&f.seen, &f.run, f.found);
 	}
-	ck_assert_int_eq(found, 200000);
+	ck_assert_int_eq(found, 800000);
+	isa_seen_fini(&f.seen);
+}
+END_TEST
+
+START_TEST(what_an_earlier_run_kept_makes_room_unless_it_is_used)
+{
+	struct isa_timing timing[ISA_SEEN_INSNS] = { { 0 } };
+	struct fixture f;
+	struct isa_seen_run kept = { .nr = ISA_SEEN_INSNS, .timing = timing };
+
+	make_fixture(&f);
+	isa_seen_add(&f.seen, &f.run, f.timing);
+	while (isa_seen_put(&f.seen, &kept))
+		kept.hash += 1ull << 32 | 1;
+	f.insn[0].reads.bit[0] = 1;
+	for (size_t full = f.seen.nr_insns; f.seen.nr_insns >= full;) {
+		isa_seen_add(&f.seen, &f.run, f.timing);
+		f.insn[0].reads.bit[0]++;
+	}
+	for (f.insn[0].reads.bit[0]--; f.insn[0].reads.bit[0] + 1;
+	     f.insn[0].reads.bit[0]--)
+		ck_assert(isa_seen_find(&f.seen, &f.run, f.found));
+	ck_assert(isa_seen_put(&f.seen, &kept));
 	isa_seen_fini(&f.seen);
 }
 END_TEST
@@ -152,9 +175,11 @@ static Suite *seen_suite(void)
 	Suite *s = suite_create("seen");
 	TCase *tc = tcase_create("seen");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_run_that_was_added_is_found);
 	tcase_add_loop_test(tc, only_constants_and_places_may_differ, 0, NR(changes));
 	tcase_add_test(tc, memory_is_bounded);
+	tcase_add_test(tc, what_an_earlier_run_kept_makes_room_unless_it_is_used);
 	suite_add_tcase(s, tc);
 	return s;
 }
