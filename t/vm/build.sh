@@ -79,6 +79,10 @@ build_module()
 	[ -e "$srcdir/kmod/Kbuild" ] || return 0
 	no_module='the archive has no headers of this kernel'
 	[ -e "$kernel/usr/src/linux-headers-$release" ] || return 0
+	no_module='it needs Linux 6.1' # kmod/cpi_compat.h
+	case $release in
+	[1-5].*) return 0 ;;
+	esac
 	# The compiler that the kernel's configuration names is that of its Debian release.
 	cc=$(sed -n 's/^CC = .*[$](CROSS_COMPILE)//p' \
 		"$kernel/usr/src/linux-headers-$release/.kernelvariables")
@@ -156,6 +160,7 @@ build_ko()
 	! command -v sparse >/dev/null || [ -n "$inside" ] || sparse=C=1
 	# shellcheck disable=SC2086 # lists of words
 	build "$1" $inside make -C "$kernel/usr/src/linux-headers-$release" \
+		KBUILD_OUTPUT="$kernel/usr/src/linux-headers-$release" \
 		M="$work/module-$release/$1" ARCH="$kernel_arch" \
 		CROSS_COMPILE="$triplet-" CONFIG_DEBUG_INFO_BTF_MODULES= W=1 $sparse modules
 	! grep -E '(warning|error): ' "$work/$1.log" || bail "$1: see above"
