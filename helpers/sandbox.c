@@ -49,13 +49,15 @@
 #endif
 
 static const int allowed[] = {
-	SYS_read,          SYS_write,      SYS_pread64, SYS_lseek,   SYS_fstat,
-	SYS_close,         SYS_fcntl,      SYS_mmap,    SYS_mremap,  SYS_munmap,
-	SYS_mprotect,      SYS_madvise,    SYS_brk,     SYS_futex,   SYS_rt_sigreturn,
-	SYS_exit,          SYS_exit_group, SYS_sendmsg, SYS_recvmsg, SYS_getrandom,
-	SYS_clock_gettime,
+	SYS_read,       SYS_write,   SYS_pread64, SYS_fstat,         SYS_close,
+	SYS_fcntl,      SYS_mmap,    SYS_mremap,  SYS_munmap,        SYS_brk,
+	SYS_sendmsg,    SYS_recvmsg, SYS_futex,   SYS_clock_gettime, SYS_exit_group,
 #ifdef SYS_newfstatat
 	SYS_newfstatat,
+#endif
+#ifdef SANITIZERS
+	SYS_exit,       SYS_lseek,   SYS_madvise, SYS_mprotect,      SYS_rt_sigreturn,
+	SYS_getrandom,
 #endif
 };
 

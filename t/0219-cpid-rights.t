@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpid and its helpers have the rights that doc/security.md states, and cpid.service gives
-# them what they need and nothing else.
+# cpid and its helpers have the rights that doc/security.md states; cpid.service and the filter
+# of workers give them what they need and nothing else.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 collector=${CPI_TEST_COLLECTOR:-bpf}
@@ -10,7 +10,7 @@ CPI_TEST_COLLECTOR=$collector
 need strace python3 setpriv mountpoint
 [ "$(id -u)" = 0 ] || skip_all 'only root can become another user with capabilities'
 strace -o probe true 2>/dev/null || skip_all 'nothing can be traced here'
-plan 14
+plan 16
 
 check="$srcdir/t/rights_check.py" unit=$srcdir/daemon/cpid.service.in
 doc=$srcdir/doc/security.md
@@ -135,5 +135,12 @@ if command -v systemd-analyze >/dev/null; then
 else
 	skip 3 'systemd-analyze is missing'
 fi
+
+# fstat is of older C libraries, futex of libraries that call pthread_once() late.
+"$check" filter "$srcdir/helpers/sandbox.c" trace >filtered
+is "$(grep -vE '^unused (fstat|futex)$' filtered | grep unused)" '' \
+	"each call that the filter of workers allows is needed"
+like "$(grep -v 'recvmsg\|sendmsg' trace >fewer; "$check" filter "$srcdir/helpers/sandbox.c" fewer | tr '\n' ',')" \
+	'unused recvmsg,unused sendmsg,' 'the checker finds calls that the filter need not allow'
 forget_maps
 like "$(sed -n '/^| `cpid` |/p' "$doc")" 'unnamed' 'the table has its row of cpid'

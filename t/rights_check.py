@@ -13,6 +13,10 @@ usage: rights_check.py processes DOC PID [SOCKET]
            TRACE was written by strace -f. Prints "missing CALL" for each call that the
            unit does not allow, and "unused ENTRY" for each group or call that is allowed
            and was not needed.
+       rights_check.py filter SOURCE TRACE
+           TRACE was written by strace -f. Prints "unused CALL" for each call that SOURCE lists in
+           allowed[], and that no process used behind its system call filter, and "refused
+           CALL" for each that the filter refused.
 """
 
 import os
@@ -220,6 +224,29 @@ def check_calls(unit, trace):
             print('unused', entry)
 
 
+def filtered_calls(trace):
+    """(call, whether it was refused) of each call behind a process's own filter."""
+    locked = set()
+    for line in read(trace).splitlines():
+        found = re.match(r'(\d+) +(?:<\.\.\. )?(\w+)[( ]', line)
+        if found and 'PR_SET_SECCOMP' in line:
+            locked.add(found.group(1))
+        elif (found and found.group(1) in locked and found.group(2) != 'prctl'
+              and not line.endswith('<unfinished ...>')):
+            yield found.group(2), line.endswith('= -1 EPERM (Operation not permitted)')
+
+
+def check_filter(source, trace):
+    text = re.search(r'allowed\[\] = \{(.*?)\n\};', read(source), re.S).group(1)
+    text = text.split('#ifdef SANITIZERS')[0]
+    calls = set(filtered_calls(trace))
+    used = {call for call, refused in calls if not refused}
+    for call in sorted(set(re.findall(r'\bSYS_(\w+),', text)) - used):
+        print('unused', call)
+    for call in sorted({call for call, refused in calls if refused} - used):
+        print('refused', call)
+
+
 if __name__ == '__main__':
     {'processes': check_processes, 'capabilities': check_capabilities,
-     'calls': check_calls}[sys.argv[1]](*sys.argv[2:])
+     'calls': check_calls, 'filter': check_filter}[sys.argv[1]](*sys.argv[2:])
