@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "daemon/attribute/attribute.h"
+#include "daemon/attribute/attribute_private.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -28,6 +28,13 @@
 /* ---- counting allocations ---- */
 
 static size_t nr_allocations;
+static size_t nr_until_failure; /* allocations: the last one fails; 0: none does */
+
+static bool allocation_fails(void)
+{
+	nr_allocations++;
+	return nr_until_failure && !--nr_until_failure;
+}
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t nr, size_t size);
@@ -38,20 +45,17 @@ void *__wrap_realloc(void *old, size_t size);
 
 void *__wrap_malloc(size_t size)
 {
-	nr_allocations++;
-	return __real_malloc(size);
+	return allocation_fails() ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t nr, size_t size)
 {
-	nr_allocations++;
-	return __real_calloc(nr, size);
+	return allocation_fails() ? NULL : __real_calloc(nr, size);
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-	nr_allocations++;
-	return __real_realloc(old, size);
+	return allocation_fails() ? NULL : __real_realloc(old, size);
 }
 
 START_TEST(what_was_seen_before_is_counted_without_an_allocation)
@@ -216,7 +220,7 @@ START_TEST(a_look_up_asks_nobody_and_its_image_is_known_before_the_flush)
 		add_all_kinds(&a, PAGE);
 		ck_assert_int_eq(nr_questions, 0);
 		ck_assert(image_is_resolved(image) == (round > 1));
-		images_resolve_noted(a.images);
+		attribute_resolve(&a); /* there is nothing but images to read */
 		ck_assert_int_eq(nr_questions, 1); /* to look again, in later rounds */
 		ck_assert(image->desc.has_content);
 		images_resolve_noted(a.images);
@@ -387,6 +391,70 @@ START_TEST(there_is_a_bound_to_what_is_put_off)
 	attribute_finish_waiting(&a);
 	ck_assert_uint_eq(tally_total(a.tally), nr);
 	ck_assert_uint_eq(a.stacks->kept, nr);
+	remove_map();
+	free_attribution(&a);
+}
+END_TEST
+
+/* Their interval is kept once, so that there is room for as many as possible. */
+START_TEST(samples_of_one_batch_are_put_off_together)
+{
+	const struct cpi_entry e = {
+		cpi_entry_word0(PAGE, 0, CPI_OUTCOME_NONE),
+		cpi_entry_who(getpid(), 0) | 1ULL << CPI_COUNT_SHIFT,
+	};
+	const struct batch batch = { .from_ns = 5, .to_ns = 6 };
+	struct attribution a = make_attribution();
+	uint64_t nr = 0;
+
+	a.lacking = true;
+	while (later_add_entry(&a, &batch, &e))
+		nr++;
+	ck_assert_uint_ge(nr, (4 << 20) / sizeof(e) - 10);
+	ck_assert_uint_lt(nr, (4 << 20) / sizeof(e));
+	ck_assert_uint_eq(tally_total(a.tally), 0);
+	attribute_resolve(&a);
+	ck_assert_uint_eq(tally_total(a.tally), nr);
+	free_attribution(&a);
+}
+END_TEST
+
+/* Nothing is put off without a reason, and without memory not by half. */
+START_TEST(without_memory_nothing_is_put_off)
+{
+	static const uint64_t chain[] = { PERF_CONTEXT_USER, PAGE };
+	static const struct branch branch = { .from = PAGE };
+	const struct batch batch = { .from_ns = 5, .to_ns = 6 };
+	const struct cpi_entry e = { 0 };
+	const struct batch_record record = { 0 };
+	const struct branch_stack stack = { .branch = &branch, .nr = 1 };
+	const struct chain_sample sample = { .chain = chain, .nr = 2 };
+	struct attribution a = make_attribution();
+
+	map_made_code(&a);
+	ck_assert(!later_add_entry(&a, &batch, &e)); /* nothing is lacking */
+	ck_assert(!later_add_record(&a, &batch, &record));
+	ck_assert(!later_add_stack(&a, &stack));
+	ck_assert(!later_add_chain(&a, &sample));
+	for (size_t nth = 1; nth <= 2; nth++) { /* the batch, then what is of it */
+		a.lacking = true;
+		nr_until_failure = nth;
+		ck_assert(!later_add_entry(&a, &batch, &e));
+		later_free(a.later);
+		a.later = later_new();
+		nr_until_failure = nth;
+		ck_assert(!later_add_record(&a, &batch, &record));
+	}
+	nr_until_failure = 1;
+	ck_assert(!later_add_stack(&a, &stack));
+	nr_until_failure = 1;
+	ck_assert(!later_add_chain(&a, &sample));
+	ck_assert_uint_eq(nr_until_failure, 0);
+	attribute_resolve(&a);
+	ck_assert_uint_eq(tally_total(a.tally) + a.stacks->kept, 0);
+	add_all_kinds(&a, PAGE);
+	attribute_resolve(&a);
+	check_all_kinds(&a, "[jit:a]", 1);
 	remove_map();
 	free_attribution(&a);
 }
@@ -611,6 +679,50 @@ START_TEST(samples_of_threads_are_those_of_their_processes)
 }
 END_TEST
 
+/* Of whatever image; NULL: no sample is in this context. */
+static struct profile *find_context(const struct tally *t, const char *context)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&t->profiles, n, next) {
+		struct tally_profile *p = container_of(n, struct tally_profile, node);
+
+		if (!strcmp(p->context, context))
+			return p->profile;
+	}
+	return NULL;
+}
+
+/* A main thread has its process's name. An ambiguous one has no context. */
+START_TEST(samples_are_in_the_context_of_their_thread)
+{
+	static const uint32_t tids[] = { 1001, 2, CPI_MAX_TGID };
+	static const char worker[] = "thread=worker:1001\n", two[] = "thread=comm2:2\n";
+	struct threadmap threads = { 0 };
+	struct cpi_entry entries[3];
+	struct batch batch;
+	struct crowd c;
+
+	crowd_open(&c, 3, 9, unit_seed());
+	ck_assert_int_eq(threadmap_fork(&threads, 1001, 1, "worker", CROWD_NOW / 2), 0);
+	c.a.by = 1u << CONTEXT_THREAD;
+	batch = make_three(entries, tids);
+	attribute_batch(&c.a, &batch);
+	ck_assert_ptr_null(find_context(c.a.tally, worker));
+	c.a.threads = &threads;
+	attribute_batch(&c.a, &batch);
+	ck_assert_uint_eq(profile_total(find_context(c.a.tally, worker)), 1);
+	ck_assert_uint_eq(profile_total(find_context(c.a.tally, two)), 2);
+	threadmap_exit(&threads, 1001, CROWD_NOW + 1);
+	ck_assert_int_eq(threadmap_fork(&threads, 1001, 2, "other", CROWD_NOW + 2), 0);
+	attribute_batch(&c.a, &batch);
+	ck_assert_uint_eq(profile_total(find_context(c.a.tally, worker)), 1);
+	ck_assert_uint_eq(profile_total(find_context(c.a.tally, two)), 4);
+	threadmap_fini(&threads);
+	crowd_close(&c);
+}
+END_TEST
+
 /* Samples of a run that are lost for a reason, and what its context then has. */
 static const struct {
 	enum loss loss;
@@ -726,12 +838,15 @@ static Suite *make_suite(void)
 			    NR(lacking));
 	tcase_add_loop_test(tc, a_sample_that_is_put_off_is_counted_once, 0, 2);
 	tcase_add_test(tc, there_is_a_bound_to_what_is_put_off);
+	tcase_add_test(tc, samples_of_one_batch_are_put_off_together);
+	tcase_add_test(tc, without_memory_nothing_is_put_off);
 	tcase_add_test(tc, code_is_read_between_the_two_looks_at_a_sample);
 	tcase_add_loop_test(tc, samples_of_no_image_are_in_their_context, 0,
 			    sizeof(untold) / sizeof(untold[0]));
 	tcase_add_loop_test(tc, a_run_counts_what_its_entries_count_one_by_one, 0,
 			    NR(batches));
 	tcase_add_test(tc, samples_of_threads_are_those_of_their_processes);
+	tcase_add_test(tc, samples_are_in_the_context_of_their_thread);
 	tcase_add_loop_test(tc, records_are_kept_where_their_samples_are_counted, 0, 2);
 	suite_add_tcase(s, tc);
 	return s;

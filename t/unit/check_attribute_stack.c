@@ -38,6 +38,8 @@ static void open_processes(struct crowd *c)
 {
 	crowd_open(c, 1, 3, 1);
 	c->a.stacks = stacktally_new();
+	procmap_exec(c->a.procmap, DYNAMIC, "shell",
+		     5); /* it has had another program */
 	procmap_exec(c->a.procmap, DYNAMIC, "dynamic", 10);
 	map(c, DYNAMIC, PROG, 11, "/no/prog", 0x100000);
 	map(c, DYNAMIC, LIBC, 12, "/no/libc.so.6", 0);

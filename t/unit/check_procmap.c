@@ -5,7 +5,7 @@
 
 #include "abi/entry.h"
 #include "daemon/procmap/processmaps.h"
-#include "daemon/procmap/procmap.h"
+#include "daemon/procmap/procmap_private.h"
 #include "t/unit/unit.h"
 
 static struct procmap *pm;
@@ -678,6 +678,72 @@ START_TEST(roots_process_that_is_another_users_by_now_is_charged_to_that_one)
 	ck_assert_uint_eq(p->account->nr_ranges, maps_nr(p->maps));
 	ck_assert_uint_eq(p->account->nr_processes, 1);
 	ck_assert_uint_eq(procmap_find(pm, 1, 0, 4)->account->nr_ranges, 0);
+}
+END_TEST
+
+/* While a child has its parent's mappings, these stay in the parent's account. */
+START_TEST(mappings_of_a_child_that_changes_its_user_stay_its_parents)
+{
+	const struct process *p;
+
+	procmap_set_owner(pm, owner_by_number);
+	procmap_exec(pm, 1, "init", 1);
+	procmap_fork(pm, 2, 1, 2);
+	procmap_exec(pm, 2, "login", 3); /* its user is not known yet */
+	map(2, 0x1000, 0x1000, "/bin/login", 4);
+	procmap_fork(pm, 100000, 2, 5);
+	procmap_ask_owners(pm);
+	p = procmap_find(pm, 100000, 0, 6);
+	ck_assert_uint_eq(p->account->uid, 100);
+	ck_assert_uint_eq(p->account->nr_processes, 1);
+	ck_assert_uint_eq(p->account->nr_ranges, 0);
+	ck_assert_uint_eq(procmap_find(pm, 2, 0, 6)->account->nr_ranges, 1);
+}
+END_TEST
+
+START_TEST(a_process_waits_once_for_its_user_to_be_asked)
+{
+	procmap_set_owner(pm, count_owner);
+	procmap_exec(pm, 1, "init", 1);
+	procmap_ask_owners(pm);
+	nr_asked = 0;
+	for (int i = 0; i < 3; i++)
+		procmap_exec(pm, 1, "again", 2 + i);
+	procmap_fork(pm, 2, 1, 9);
+	procmap_ask_later(pm, procmap_find(pm, 2, 0, 10));
+	procmap_ask_later(pm, procmap_find(pm, 2, 0, 10));
+	nr_asked = 0;
+	ck_assert_uint_gt(pm->nr_unasked, 0);
+	procmap_ask_owners(pm);
+	ck_assert_uint_eq(pm->nr_unasked, 0);
+	ck_assert_int_eq(nr_asked, 2); /* those that live, each once */
+}
+END_TEST
+
+/* In a recording it lives until the first thread and all others have ended. */
+START_TEST(a_process_ends_with_the_last_of_its_threads)
+{
+	procmap_exec(pm, 7, "threads", 1);
+	map(7, 0x1000, 0x1000, "/bin/threads", 2);
+	procmap_add_thread(pm, 7);
+	procmap_add_thread(pm, 7);
+	procmap_exit_thread(pm, 7, false, 10);
+	procmap_exit_thread(pm, 7, true, 20);
+	ck_assert(!procmap_find(pm, 7, 0, 21)->exited);
+	procmap_exit_thread(pm, 7, false, 30);
+	ck_assert(procmap_find(pm, 7, 0, 25)->exited);
+	ck_assert_uint_eq(procmap_find(pm, 7, 0, 25)->end_ns, 30);
+
+	/* More end than were seen to begin: the first thread decides. */
+	procmap_exec(pm, 8, "late", 1);
+	procmap_exit_thread(pm, 8, false, 5);
+	ck_assert(!procmap_find(pm, 8, 0, 6)->exited);
+	procmap_exit_thread(pm, 8, true, 7);
+	ck_assert(procmap_find(pm, 8, 0, 6)->exited);
+
+	procmap_add_thread(pm, 99); /* of no process that is known */
+	procmap_exit_thread(pm, 99, true, 8);
+	ck_assert_ptr_null(procmap_find(pm, 99, 0, 8));
 }
 END_TEST
 
@@ -1489,6 +1555,9 @@ static Suite *make_suite(void)
 			    0, NR(scans));
 	tcase_add_test(tc, a_scan_finds_processes_that_were_not_known_or_had_ended);
 	tcase_add_test(tc, who_is_alive_is_kept_and_a_walk_can_be_stopped);
+	tcase_add_test(tc, mappings_of_a_child_that_changes_its_user_stay_its_parents);
+	tcase_add_test(tc, a_process_waits_once_for_its_user_to_be_asked);
+	tcase_add_test(tc, a_process_ends_with_the_last_of_its_threads);
 	tcase_add_test(tc, without_an_owner_there_is_no_account);
 	tcase_add_test(tc, each_change_finds_room_like_a_mapping);
 	tcase_add_test(tc, without_accounts_a_mapping_without_room_is_a_gap);
