@@ -144,6 +144,29 @@ START_TEST(a_child_does_not_inherit_the_past)
 }
 END_TEST
 
+/* A change while a child shares the mappings copies those of before, too. */
+START_TEST(a_change_after_a_fork_keeps_the_past)
+{
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x1000, "/lib/old", 11);
+	map(1, 0x1000, 0x1000, "/lib/new", 20);
+	map(1, 0x5000, 0x1000, "/lib/gone", 20);
+	procmap_unmap(pm, 1, 0x5000, 0x6000, 25);
+	procmap_fork(pm, 2, 1, 30);
+	map(1, 0x9000, 0x1000, "/lib/more", 40);
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 12, 15), "/lib/old");
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 12, 35), "AMBIGUOUS");
+	ck_assert_str_eq(lookup(1, 0, 0x5000, 21, 35), "/lib/gone");
+	map(2, 0x9000, 0x1000, "/lib/child", 50);
+	ck_assert_str_eq(lookup(2, 0, 0x1000, 5, 60), "/lib/new");
+	ck_assert_str_eq(lookup(2, 0, 0x5000, 5, 60), "NO MAPPING");
+	procmap_exit(pm, 1, 70);
+	procmap_exit(pm, 2, 70);
+	procmap_forget(pm, 100, nobody_is_alive);
+	ck_assert_uint_eq(procmap_nr_ranges(pm), 0);
+}
+END_TEST
+
 START_TEST(the_same_mapping_twice_is_not_ambiguous)
 {
 	procmap_exec(pm, 1, "p", 10);
@@ -1504,6 +1527,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_reused_number_is_another_process);
 	tcase_add_test(tc, a_fork_copies_and_then_each_goes_its_way);
 	tcase_add_test(tc, a_child_does_not_inherit_the_past);
+	tcase_add_test(tc, a_change_after_a_fork_keeps_the_past);
 	tcase_add_test(tc, the_same_mapping_twice_is_not_ambiguous);
 	tcase_add_test(tc, samples_after_the_exit_record_are_still_its_own);
 	tcase_add_test(tc, exec_ids_tell_incarnations_of_one_batch_apart);

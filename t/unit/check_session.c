@@ -345,6 +345,26 @@ START_TEST(a_clock_that_is_set_back_begins_an_epoch_at_most)
 }
 END_TEST
 
+/* db/store/store.h, I2. */
+START_TEST(a_clock_that_is_set_back_leaves_a_gap)
+{
+	begin();
+	run_for(1200 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_FLUSHES), 2);
+	now.real_ns -= HOUR / 2;
+	run_for(1200 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_FLUSHES), 4);
+	ck_assert_int_eq(stored("SELECT count(*) FROM gap"), 1);
+	ck_assert_int_eq(stored("SELECT from_ns FROM gap WHERE from_ns = to_ns"),
+			 TEN_O_CLOCK + (60 + 1200) * SEC);
+	ck_assert_int_eq(stored("SELECT count(*) FROM flush WHERE seq = 3"
+				" AND from_ns = to_ns AND duration_ns = 600000000000"),
+			 1);
+	ck_assert_int_eq(stored("SELECT to_ns FROM flush WHERE seq = 4"),
+			 TEN_O_CLOCK + (60 + 2400) * SEC - HOUR / 2);
+}
+END_TEST
+
 START_TEST(a_clock_that_is_absurd_is_counted_on)
 {
 	begin();
@@ -476,6 +496,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, an_epoch_begins_with_each_hour);
 	tcase_add_test(tc, an_epoch_for_which_there_was_no_memory_begins_soon_after);
 	tcase_add_test(tc, a_clock_that_is_set_back_begins_an_epoch_at_most);
+	tcase_add_test(tc, a_clock_that_is_set_back_leaves_a_gap);
 	tcase_add_test(tc, a_clock_that_is_absurd_is_counted_on);
 	tcase_add_test(tc, the_budget_is_checked_at_its_interval);
 	tcase_add_test(tc, nothing_is_lost_over_a_week);
