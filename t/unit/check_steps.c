@@ -13,7 +13,10 @@
 #define RDX    2
 #define RBX    3
 
-/* One micro-op an instruction; to is the number of a jump's target. */
+/*
+ * One micro-op an instruction; to is the number of a jump's target. But LINK and the
+ * line behind it are one instruction: a call of AArch64.
+ */
 struct line {
 	enum cpi_uop_op op;
 	uint8_t dst, left;
@@ -61,8 +64,17 @@ static void make_page(const struct line *line, int nr, struct cpi_code_page *pag
 {
 	memset(page, 0, sizeof(*page));
 	for (int i = 0; i < nr; i++) {
-		page->uop[i] = uop_of(&line[i], i);
+		struct cpi_uop *u = &page->uop[i];
+
+		*u = uop_of(&line[i], i);
+		if (i && cpi_uop_is_link(u - 1)) {
+			u->flags |= CPI_UOP_MORE;
+			u->disp += LENGTH;
+			continue;
+		}
 		page->index[LENGTH * i] = (uint16_t)(i + 1);
+		if (cpi_uop_is_link(u))
+			u->flags |= (2 * LENGTH - 1) << CPI_UOP_LENGTH_SHIFT;
 	}
 }
 
@@ -106,6 +118,15 @@ static void make_page(const struct line *line, int nr, struct cpi_code_page *pag
 	{                                  \
 		CPI_UOP_RET, 0, 0, 0, 0, 0 \
 	}
+#define LINK                                                                    \
+	{                                                                       \
+		CPI_UOP_LEA, CPI_REG_AARCH64_LINK, CPI_REG_PC, 2 * LENGTH, 0, 0 \
+	}
+#define GO_TO_REGISTER(r)                   \
+	{                                   \
+		CPI_UOP_JMPI, 0, r, 0, 0, 0 \
+	}
+#define RETURNS_BY_LINK GO_TO_REGISTER(CPI_REG_AARCH64_LINK)
 #define END                                 \
 	{                                   \
 		CPI_UOP_STOP, 0, 0, 0, 0, 0 \
@@ -181,8 +202,18 @@ static const struct {
 	  1,
 	  2,
 	  2,
-	  { { .at = 1, .by = 8, .unit = 8, .reg = RAX, .second = STEP_INSIDE },
-	    { .at = 3, .by = 1, .unit = 1, .reg = RCX, .second = STEP_INSIDE } } },
+	  { { .at = 1,
+	      .by = 8,
+	      .unit = 8,
+	      .nr_blocks = 1,
+	      .reg = RAX,
+	      .second = STEP_INSIDE },
+	    { .at = 3,
+	      .by = 1,
+	      .unit = 1,
+	      .nr_blocks = 3,
+	      .reg = RCX,
+	      .second = STEP_INSIDE } } },
 	{ "the second one outside of the inner loop",
 	  { SET(RAX), ADD(RAX, 8), BRANCH(1), ADD(RCX, 1), BRANCH(0), RETURNS },
 	  6,
@@ -283,6 +314,70 @@ static const struct {
 	  2,
 	  0,
 	  { { 0 } } },
+	{ "a call of AArch64 keeps rbx, and not rax",
+	  { ADD(RAX, 8), ADD(RBX, 1), LINK, GO(30), BRANCH(0), RETURNS_BY_LINK },
+	  6,
+	  0,
+	  4,
+	  1,
+	  { { .at = 1,
+	      .by = 1,
+	      .unit = 1,
+	      .reg = RBX,
+	      .calls = true,
+	      .second = STEP_INSIDE } } },
+	{ "so does a call by a pointer",
+	  { ADD(RAX, 8), ADD(RBX, 1), LINK, GO_TO_REGISTER(RDX), BRANCH(0), END },
+	  6,
+	  0,
+	  4,
+	  1,
+	  { { .at = 1,
+	      .by = 1,
+	      .unit = 1,
+	      .reg = RBX,
+	      .calls = true,
+	      .second = STEP_INSIDE } } },
+	{ "a jump to a register leads nowhere",
+	  { ADD(RAX, 8), GO_TO_REGISTER(RDX), BRANCH(0), END },
+	  4,
+	  0,
+	  2,
+	  0,
+	  { { 0 } } },
+	{ "a leaf of AArch64 leaves rax alone",
+	  { ADD(RAX, 8), LINK, GO(5), BRANCH(0), END, ADD(RCX, 1), RETURNS_BY_LINK },
+	  7,
+	  0,
+	  5,
+	  1,
+	  { { .at = 0,
+	      .by = 8,
+	      .unit = 8,
+	      .reg = RAX,
+	      .calls = true,
+	      .second = STEP_BELOW } } },
+	{ "the second one in a leaf of AArch64 that the callee calls",
+	  { ADD(RAX, 8), LINK, GO(5), BRANCH(0), END, LINK, GO(9), ADD(RCX, 1),
+	    RETURNS_BY_LINK, ADD(RDX, 1), RETURNS_BY_LINK },
+	  11,
+	  0,
+	  9,
+	  1,
+	  { { .at = 0,
+	      .by = 8,
+	      .unit = 8,
+	      .reg = RAX,
+	      .calls = true,
+	      .second = STEP_BELOW } } },
+	{ "a callee of AArch64 goes on behind its call, and writes it there",
+	  { ADD(RAX, 8), LINK, GO(5), BRANCH(0), END, LINK, GO(9), ADD(RAX, 1),
+	    RETURNS_BY_LINK, ADD(RDX, 1), RETURNS_BY_LINK },
+	  11,
+	  0,
+	  9,
+	  0,
+	  { { 0 } } },
 	{ "two ways that step it",
 	  { BRANCH(3), ADD(RAX, 1), GO(4), ADD(RAX, 2), BRANCH(0), RETURNS },
 	  6,
@@ -344,6 +439,8 @@ START_TEST(steps_are_found)
 				      got[i].at == pc_of((int)want->at) &&
 				      got[i].narrow == want->narrow &&
 				      got[i].calls == want->calls &&
+				      (!want->nr_blocks ||
+				       got[i].nr_blocks == want->nr_blocks) &&
 				      got[i].second == want->second,
 			      "%s: step %d", codes[_i].what, i);
 	}

@@ -65,6 +65,26 @@ START_TEST(a_call_leads_both_ways)
 }
 END_TEST
 
+/* AArch64's calls set the link register, and jump. */
+START_TEST(a_jump_that_sets_the_link_register_is_a_call)
+{
+	static const enum cpi_uop_op jumps[] = { CPI_UOP_JMP, CPI_UOP_JMPI };
+	struct fixture f;
+
+	setup(&f);
+	put(&f, 0, CPI_UOP_LEA, 4);
+	f.page.uop[0].dst = CPI_REG_AARCH64_LINK;
+	f.page.uop[0].address = CPI_REG_ZERO << 6 | CPI_REG_PC;
+	put(&f, 0, jumps[_i], 10000);
+	f.page.uop[1].flags |= CPI_UOP_MORE;
+	f.page.index[0] = 1;
+	put(&f, 4, CPI_UOP_JMP, 30000);
+	find(&f, 0, MAX);
+	ck_assert_int_eq(f.nr_to, 2 - _i);
+	ck_assert_int_eq(f.to[f.nr_to - 1], 30000);
+}
+END_TEST
+
 START_TEST(nothing_is_behind_what_ends)
 {
 	static const enum cpi_uop_op ends[] = { CPI_UOP_JMP, CPI_UOP_JMPI, CPI_UOP_RET,
@@ -167,6 +187,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("windowahead");
 
 	tcase_add_test(tc, a_call_leads_both_ways);
+	tcase_add_loop_test(tc, a_jump_that_sets_the_link_register_is_a_call, 0, 2);
 	tcase_add_loop_test(tc, nothing_is_behind_what_ends, 0, 4);
 	tcase_add_test(tc, the_nearest_come_first);
 	tcase_add_test(tc, a_window_s_length_is_the_limit);

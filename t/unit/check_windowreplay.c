@@ -230,7 +230,8 @@ static void put_code(struct kernel *k, const char *name, int at)
 	dlclose(libc);
 }
 
-enum { BY_CALL, BY_STUB, BY_JUMP, BY_POINTER, BY_CHANGING_STUB };
+/* BY_LINKED_STUB: by AArch64's call, which sets the link register, and jumps */
+enum { BY_CALL, BY_STUB, BY_LINKED_STUB, BY_JUMP, BY_POINTER, BY_CHANGING_STUB };
 
 static const struct {
 	const char *name;
@@ -241,6 +242,7 @@ static const struct {
 } calls[] = {
 	{ "memcpy", BY_CALL, 3, CODE, 40 },
 	{ "memcpy", BY_STUB, 3, CODE, 40 },
+	{ "memcpy", BY_LINKED_STUB, 3, CODE, 40 },
 	{ "memcpy", BY_JUMP, 3, CODE, 40 },
 	{ "memcpy", BY_POINTER, 3, CODE, 40 },
 	{ "memcpy", BY_CHANGING_STUB, 3, CODE + 8, 41 },
@@ -254,8 +256,8 @@ static const struct {
 #define RAX      0
 
 /*
- * Instruction 0 calls a stub at 1, which jumps to the function, or calls or jumps there
- * itself.
+ * Instruction 0 calls the stub behind it, which jumps to the function, or calls or
+ * jumps there itself.
  */
 static void put_call(struct kernel *k, int how)
 {
@@ -264,6 +266,16 @@ static void put_call(struct kernel *k, int how)
 	if (how == BY_JUMP || how == BY_POINTER) {
 		put(k, how == BY_JUMP ? CPI_UOP_JMPI : CPI_UOP_CALLI, CPI_REG_NONE,
 		    CPI_REG_ZERO, RAX);
+	} else if (how == BY_LINKED_STUB) {
+		u = put(k, CPI_UOP_LEA, CPI_REG_AARCH64_LINK, CPI_REG_ZERO,
+			CPI_REG_ZERO);
+		u->address = CPI_REG_PC | CPI_REG_ZERO << 6 | 3u << 14;
+		u->disp = 4;
+		u = put(k, CPI_UOP_JMP, CPI_REG_NONE, CPI_REG_ZERO, CPI_REG_ZERO);
+		u->address = 0;
+		u->flags |= CPI_UOP_MORE;
+		u->disp = 8;
+		k->page.index[4] = 0;
 	} else {
 		u = put(k, CPI_UOP_CALL, CPI_REG_NONE, CPI_REG_ZERO, CPI_REG_ZERO);
 		u->address = 0;

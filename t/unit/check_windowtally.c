@@ -307,29 +307,38 @@ END_TEST
 
 #define LOOP 0x10000u /* where the code of the pairs below is */
 
-/* call 0x10010; add $1, %rbx; jne 0x10000; ret; 0x10010: ret: four bytes each. */
-static void make_loop(struct cpi_code_page *page)
-{
-	static const struct cpi_uop code[] = {
-		{ .op = CPI_UOP_CALL, .disp = 16 },
-		{ .op = CPI_UOP_ADD,
-		  .dst = 3,
-		  .left = 3,
-		  .imm = 1,
-		  .flags = CPI_UOP_SRC_IMM },
-		{ .op = CPI_UOP_JNZ, .left = 3, .disp = -8 },
-		{ .op = CPI_UOP_RET },
-		{ .op = CPI_UOP_RET },
-	};
+#define ADD_1(r)                                                  \
+	{                                                         \
+		.op = CPI_UOP_ADD, .dst = r, .left = r, .imm = 1, \
+		.flags = CPI_UOP_SRC_IMM                          \
+	}
 
+/* Instructions of four bytes. */
+static void make_code(struct cpi_code_page *page, const struct cpi_uop *code,
+		      uint32_t nr)
+{
 	memset(page, 0, sizeof(*page));
-	for (uint32_t i = 0; i < sizeof(code) / sizeof(code[0]); i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		page->uop[i] = code[i];
 		page->uop[i].address = 3 << 14 | CPI_REG_ZERO << 6;
 		page->uop[i].flags |=
 			3 << CPI_UOP_SOURCE_SHIFT | 3 << CPI_UOP_LENGTH_SHIFT;
 		page->index[4 * i] = (uint16_t)(i + 1);
 	}
+}
+
+/* call 0x10010; add $1, %rbx; jne 0x10000; ret; 0x10010: ret */
+static void make_loop(struct cpi_code_page *page)
+{
+	static const struct cpi_uop code[] = {
+		{ .op = CPI_UOP_CALL, .disp = 16 },
+		ADD_1(3),
+		{ .op = CPI_UOP_JNZ, .left = 3, .disp = -8 },
+		{ .op = CPI_UOP_RET },
+		{ .op = CPI_UOP_RET },
+	};
+
+	make_code(page, code, NR(code));
 }
 
 static int find_code(void *ctx, uint64_t address, struct walk_code *out)
@@ -384,6 +393,37 @@ START_TEST(a_pair_in_a_loop_that_calls_counts_once)
 }
 END_TEST
 
+/*
+ * for (;;) for (i = 0; …; i++) p++: i was set anew between the two samples, p was not.
+ */
+START_TEST(the_register_that_goes_on_in_the_outer_loop_counts)
+{
+	static const struct cpi_uop code[] = {
+		{ .op = CPI_UOP_CONST, .dst = 1 },
+		ADD_1(1),
+		ADD_1(2),
+		{ .op = CPI_UOP_JNZ, .disp = -8 },
+		{ .op = CPI_UOP_JMP, .disp = -16 },
+	};
+	struct cpi_pair_record r = { .from = LOOP + 4, .to = LOOP + 4, .ns = 1000000 };
+	struct windowtally *t = windowtally_new();
+	struct windowpairs *p = windowpairs_new();
+	struct cpi_code_page page;
+	const struct windowpairs_code with = { find_code, find_site, &page };
+	struct buf status = { 0 };
+
+	make_code(&page, code, NR(code));
+	r.change[1] = (uint64_t)-5;
+	r.change[2] = 250000;
+	windowpairs_add(p, &r, &with, t);
+	windowpairs_status(p, &status);
+	ck_assert_msg(strstr(status.data, "pairs_stored 1\n"), "%s", status.data);
+	buf_fini(&status);
+	windowpairs_free(p);
+	windowtally_free(t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("windowtally");
@@ -400,6 +440,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_child_has_its_parents_secrets);
 	tcase_add_test(tc, times_are_in_their_class);
 	tcase_add_test(tc, a_pair_in_a_loop_that_calls_counts_once);
+	tcase_add_test(tc, the_register_that_goes_on_in_the_outer_loop_counts);
 	suite_add_tcase(s, tc);
 	return s;
 }
