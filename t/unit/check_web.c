@@ -92,6 +92,9 @@ static const struct {
 	{ "cpi.example:8080", 8080, true },
 	{ "cpi.example", 8080, true },
 	{ "localhost", 80, true },
+	{ "localhost", 443, true }, /* https */
+	{ "localhost:80", 443, false },
+	{ "localhost:443", 80, false },
 	{ "localhost", 0, true },
 	{ "localhost:1", 0, true },
 	{ "localhost", 8080, false },
