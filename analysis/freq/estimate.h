@@ -30,7 +30,7 @@ struct estimate {
 	double unseen;    /* how many samples and windows would be expected at frequency
 			     1, from those sources that saw none */
 	double sd;        /* deviation of its logarithm */
-	double samples;   /* ΣS; after estimate_add_windows() 1 / sd², as a weight */
+	double samples;   /* ΣS */
 	double cycles; /* ΣM; on out-of-order CPUs a weighted geometric mean of ΣM and
 			  ESTIMATE_ISSUE × insns (estimate.c) */
 	int insns;

@@ -77,7 +77,6 @@ static void combine_class(struct window_class *s, double one, struct estimate *e
 	e->rule = ESTIMATE_WINDOWS;
 	e->frequency = exp(mean / (own + other));
 	e->sd = 1 / sqrt(own + other);
-	e->samples = own + other;
 	s->say = own / (own + other);
 }
 

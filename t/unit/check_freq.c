@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/windows/window_weights.h"
 #include "t/unit/flow_make.h"
 
 #define PROCEDURES 400
@@ -381,6 +382,57 @@ START_TEST(what_was_not_seen_draws_nothing_up)
 }
 END_TEST
 
+/*
+ * Windows say badly how often a loop runs that has most of the time: so the other blocks,
+ * which they compare well with each other, are known badly beside it.
+ */
+START_TEST(confidence_is_that_beside_the_code_with_the_time)
+{
+	enum { ENTRY, LEFT, RIGHT, JOIN, LOOP, EXIT, BLOCKS };
+	const struct cfg_edge edge[] = {
+		{ ENTRY, LEFT, EDGE_FALL },  { ENTRY, RIGHT, EDGE_TAKEN },
+		{ LEFT, JOIN, EDGE_TAKEN },  { RIGHT, JOIN, EDGE_FALL },
+		{ JOIN, LOOP, EDGE_FALL },   { LOOP, LOOP, EDGE_TAKEN },
+		{ LOOP, EXIT, EDGE_RETURN },
+	};
+	double samples[EXIT] = { 400, 200, 200, 400, 40000 };
+	double cycles[EXIT] = { 1, 1, 1, 1, 10 };
+	const double passed[BLOCKS] = { 400, 200, 200, 400, 4000, 400 };
+	const double edges[NR(edge)] = { 200, 200, 200, 200, 400, 3600, 400 };
+	double badly[WINDOW_WEIGHTS_DRAWS];
+	const double *error[BLOCKS] = { [LOOP] = badly };
+	const struct freq_windows windows = { .block = passed,
+					      .edge = edges,
+					      .worth = passed,
+					      .error = error,
+					      .one = 1 };
+	struct count outcomes[EXIT] = { { 0 } };
+	struct arena arena;
+	struct cfg *cfg;
+	struct freq *f;
+
+	for (int i = 0; i < WINDOW_WEIGHTS_DRAWS; i++)
+		badly[i] = i % 2 ? 0.4 : -0.4;
+	arena_init(&arena, 0);
+	cfg = cfg_make(&arena, BLOCKS, edge, NR(edge));
+	cfg->nr_insns = EXIT;
+	for (int b = 0; b < EXIT; b++) {
+		cfg->block[b].first_insn = b;
+		cfg->block[b].nr_insns = 1;
+	}
+	struct freq_input in = { .cfg = cfg,
+				 .samples = samples,
+				 .min_cycles = cycles,
+				 .outcomes = outcomes,
+				 .windows = &windows,
+				 .period_cycles = 1 };
+	ck_assert_int_eq(freq_estimate(&in, &arena, NULL, &f), 0);
+	ck_assert_int_eq(f->shape[LOOP], CONFIDENCE_HIGH);
+	ck_assert_int_lt(f->shape[ENTRY], CONFIDENCE_HIGH);
+	arena_fini(&arena);
+}
+END_TEST
+
 /* 40 loops in each other, each never seen to end: 10^13 rounds to the power of 40. */
 START_TEST(numbers_without_bound_are_not_given)
 {
@@ -477,6 +529,7 @@ static Suite *freq_suite(void)
 	tcase_add_loop_test(t, numbers_that_are_none_are_refused, 0, (int)NR(bad));
 	tcase_add_test(t, a_tangle_gets_estimates_without_a_flow);
 	tcase_add_test(t, what_was_not_seen_draws_nothing_up);
+	tcase_add_test(t, confidence_is_that_beside_the_code_with_the_time);
 	tcase_add_test(t, numbers_without_bound_are_not_given);
 	tcase_add_test(t, each_pass_dumps_itself);
 	tcase_add_test(t, a_full_arena_is_no_crash_wherever_it_fills);
