@@ -188,6 +188,7 @@ t_window_truth_CFLAGS = $(AM_CFLAGS)
 t_window_truth_LDADD = daemon/libdaemon.a analysis/libanalysis.a base/libbase.a $(ZYDIS_LIBS)
 dist_check_SCRIPTS += t/0397-windows-truth.t t/0337-windows-aarch64.t
 LONG_TESTS += t/0397-windows-truth.t t/0337-windows-aarch64.t
+EXTRA_DIST += t/aarch64.sh t/aarch64_ladder.sh t/accuracy/aarch64
 EXTRA_DIST += t/aarch64.sh t/aarch64_machine.c t/programs/strings.c
 # Frequencies, against counts: t/accuracy/run.
 check_PROGRAMS += t/accuracy/freq_dump

@@ -383,8 +383,8 @@ START_TEST(what_was_not_seen_draws_nothing_up)
 END_TEST
 
 /*
- * Windows say badly how often a loop runs that has most of the time: so the other blocks,
- * which they compare well with each other, are known badly beside it.
+ * Windows say badly how often a loop runs that has most of the time: so the other
+ * blocks, which they compare well with each other, are known badly beside it.
  */
 START_TEST(confidence_is_that_beside_the_code_with_the_time)
 {
