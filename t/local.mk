@@ -586,7 +586,7 @@ t_accuracy_event_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
 EXTRA_DIST += t/accuracy/events t/accuracy/event_program.c t/accuracy/event_traces.py
 
 # Windows, against single-stepping the same instructions.
-WINDOW_TESTS = t/0344-windows-budget.t t/0346-windows-pairs.t t/0347-windows-jit.t \
+WINDOW_TESTS = t/0359-windows-rights.t t/0344-windows-budget.t t/0346-windows-pairs.t t/0347-windows-jit.t \
 	t/0398-windows-stepped.t t/0399-windows-collect.t
 dist_check_SCRIPTS += $(WINDOW_TESTS)
 LONG_TESTS += $(WINDOW_TESTS)

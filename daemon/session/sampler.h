@@ -17,7 +17,8 @@
 struct session;
 struct sampler;
 
-/* open_late, stopped, wait_ms, run, oldest_ns, is_half_full and cost may be NULL. */
+/* open_late, late_cpus, stopped, wait_ms, run, oldest_ns, is_half_full and cost may be
+ * NULL. */
 struct sampler_ops {
 	const char *name; /* the status has "NAME off" if it is not open */
 	/*
@@ -31,6 +32,8 @@ struct sampler_ops {
 	 * After another error (logged) the session goes on without this sampler.
 	 */
 	int (*open_late)(struct sampler *p);
+	/* CPUs came or went before open_late() has succeeded. Returns 0 or -errno. */
+	int (*late_cpus)(struct sampler *p, const struct cpus *cpus);
 	/* Frees it; its source is closed already. */
 	void (*close)(struct sampler *p);
 	/* Called when its source was stopped: reads the remaining samples. */

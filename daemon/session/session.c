@@ -190,6 +190,11 @@ int session_set_cpus(struct session *s, const struct cpus *cpus)
 
 		err = err ? err : failed;
 	}
+	if (s->late && s->late->ops->late_cpus) {
+		const int failed = s->late->ops->late_cpus(s->late, cpus);
+
+		err = err ? err : failed;
+	}
 	s->cpus_missing = err;
 	return err;
 }

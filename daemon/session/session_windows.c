@@ -167,6 +167,11 @@ static int open_late(struct sampler *p)
 	return err == -EAGAIN ? -ENOBUFS : err;
 }
 
+static int late_cpus(struct sampler *p, const struct cpus *cpus)
+{
+	return windowlate_set_cpus(windows_of(p)->late, cpus);
+}
+
 static int wait_ms(struct sampler *p)
 {
 	const struct session_events *ev = &p->session->events;
@@ -328,6 +333,7 @@ const struct sampler_ops sampler_windows = {
 	.name = "windows",
 	.open = open_windows,
 	.open_late = open_late,
+	.late_cpus = late_cpus,
 	.close = close_windows,
 	.wait_ms = wait_ms,
 	.run = run_windows,

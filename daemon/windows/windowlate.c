@@ -2,8 +2,8 @@
 /*
  * windowlate.c - loads the program in the background (daemon/os/background.h)
  *
- * If one process is sampled, its events are opened at once, with a stub program that
- * only makes a tail call; the real program becomes the callee of that call.
+ * The events are opened at once, with a stub program that only makes a tail call; the
+ * real program becomes the callee of that call.
  */
 #include "config.h"
 
@@ -34,7 +34,6 @@ struct windowlate {
 	struct background *thread;
 	struct counters *counters;
 	struct translate_child *translator;
-	bool has_target;
 	int targets_fd, gate_fd; /* the tail call's map, and its program; -1 */
 	uint64_t begun_ns;
 };
@@ -152,15 +151,6 @@ static int hold_events(struct windowlate *wl, const struct windowsource_config *
 	return err ? err : open_events(wl, cfg, cpus);
 }
 
-/*
- * The helper is started at once, because it needs privileges that a daemon gives up
- * after its start.
- */
-static int start_translator(struct windowlate *wl)
-{
-	return translate_child_open(-1, &wl->translator);
-}
-
 int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpus,
 		   struct windowlate **out)
 {
@@ -170,12 +160,12 @@ int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpu
 	if (!wl)
 		return -ENOMEM;
 	wl->targets_fd = wl->gate_fd = -1;
-	wl->has_target = cfg->target.pid >= 0;
 	wl->begun_ns = time_mono_ns();
 	err = loading_new(cfg, cpus, &wl->loading);
 	if (!err)
-		err = wl->has_target ? hold_events(wl, cfg, cpus)
-				     : start_translator(wl);
+		err = hold_events(wl, cfg, cpus);
+	if (!err && cfg->target.pid < 0)
+		err = translate_child_open(-1, &wl->translator);
 	if (err)
 		windowlate_free(wl);
 	else
@@ -230,9 +220,9 @@ struct translate_child *windowlate_take_translator(struct windowlate *wl)
 	return translator;
 }
 
-bool windowlate_holds_events(const struct windowlate *wl)
+int windowlate_set_cpus(struct windowlate *wl, const struct cpus *cpus)
 {
-	return wl->counters;
+	return counters_set_cpus(wl->counters, cpus);
 }
 
 int windowlate_start(struct windowlate *wl, int program_fd, struct counters **out)

@@ -6,16 +6,16 @@
  * first would delay a command, and the samples of the whole system. So a thread loads
  * it later.
  *
- * If one process is sampled (cfg->target), its events are opened at once, but disabled,
- * so that its children inherit them. Their BPF program is a stub with a tail call to
- * nothing. When the real program is loaded, it becomes the callee of the tail call, and
- * all events, including inherited ones, are enabled. If a short command ends before
- * that, it has no windows. Without a target, the events are opened when the program is
- * loaded.
+ * Events and cpi-translate are opened at once, because a daemon gives up privileges
+ * after its start that they may need (kernel.perf_event_paranoid 3), and so that
+ * children of a sampled process inherit the events. These are disabled. Their BPF
+ * program is a stub with a tail call to nothing. When the real program is loaded, it
+ * becomes the callee of the tail call, and all events, including inherited ones, are
+ * enabled. If a short command ends before that, it has no windows.
  *
  *	windowlate_new() → windowlate_ready() until it is not -EAGAIN →
- *	windowlate_take(), windowlate_take_translator() → windowlate_start() if it holds
- *	events → windowlate_free() after the source
+ *	windowlate_take(), windowlate_take_translator() → windowlate_start() →
+ *	windowlate_free() after the source
  *
  * If the caller frees the struct windowlate before the program is loaded, the thread
  * still finishes loading, and then frees its data. When the process ends, so does the
@@ -31,9 +31,10 @@
 struct windowlate;
 
 /*
- * With a target, opens the events on the CPUs; without one, starts cpi-translate.
- * Copies what the thread needs of cfg, whose device is -1 and which has no exclusions.
- * Returns 0 or -errno; nothing is logged.
+ * Opens the events on the CPUs. Without a target (cfg->target), also starts
+ * cpi-translate: cpi record, which has one, gives up no privileges. Copies what the
+ * thread needs of cfg, whose device is -1 and which has no exclusions. Returns 0 or
+ * -errno; nothing is logged.
  */
 int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpus,
 		   struct windowlate **out);
@@ -54,7 +55,11 @@ struct windowsource *windowlate_take(struct windowlate *wl);
 /* Returns cpi-translate, which the caller then owns; NULL if it was not started. */
 struct translate_child *windowlate_take_translator(struct windowlate *wl);
 
-bool windowlate_holds_events(const struct windowlate *wl);
+/*
+ * Opens and closes events for CPUs that came or went, before windowlate_start().
+ * Returns 0 or the last -errno.
+ */
+int windowlate_set_cpus(struct windowlate *wl, const struct cpus *cpus);
 
 /*
  * Makes program_fd the callee of the tail call and enables the events. On success

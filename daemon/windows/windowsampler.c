@@ -106,8 +106,6 @@ static int open_source(struct collector *ws, const struct cpus *cpus)
 	if (cfg.late) {
 		ws->source = windowlate_take(cfg.late);
 		ws->source->cfg = cfg;
-		if (!windowlate_holds_events(cfg.late))
-			ws->source->cfg.late = NULL;
 		return 0;
 	}
 	for (int i = 0; i < 2 && err == -EOPNOTSUPP; i++)
