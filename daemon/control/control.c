@@ -23,7 +23,10 @@
 #include "base/times.h"
 #include "daemon/control/control_private.h"
 
-#define PUBLISH_NS NSEC_PER_SEC
+/* The last status is sent only if the main thread does not answer in time. */
+#define PUBLISH_NS      NSEC_PER_SEC        /* if a status was asked for ... */
+#define ASKED_NS        (60 * NSEC_PER_SEC) /* ... in this time */
+#define PUBLISH_IDLE_NS (10 * NSEC_PER_SEC) /* else */
 
 void jobs_add(struct jobs *jobs, struct job *job)
 {
@@ -63,8 +66,10 @@ static void publish(struct control *c, struct session *s)
 		c->status = text;
 		c->status_ns = begun_ns;
 	}
-	if (c->status_wanted)
+	if (c->status_wanted) {
+		c->asked_ns = begun_ns;
 		control_signal(c->wake_fd);
+	}
 	c->status_wanted = false;
 	pthread_mutex_unlock(&c->lock);
 	buf_fini(&old);
@@ -80,7 +85,10 @@ void control_describe(struct control *c, struct buf *text)
 
 void control_publish(struct control *c, struct session *s)
 {
-	if (time_mono_ns() - c->published_ns >= PUBLISH_NS)
+	const uint64_t now_ns = time_mono_ns();
+	const bool is_asked = c->asked_ns && now_ns - c->asked_ns < ASKED_NS;
+
+	if (now_ns - c->published_ns >= (is_asked ? PUBLISH_NS : PUBLISH_IDLE_NS))
 		publish(c, s);
 }
 

@@ -50,8 +50,8 @@ int control_fd(const struct control *c);
 void control_run(struct control *c, struct session *s, bool *quit);
 
 /*
- * Publishes the status if the last one is a second old. Call it before a step that may
- * take long.
+ * Publishes the status if the last one is a second old, or ten seconds if none was
+ * asked for in the last minute. Call it before a step that may take long.
  */
 void control_publish(struct control *c, struct session *s);
 

@@ -56,8 +56,8 @@ struct control {
 	uint64_t
 		status_ns; /* when the main thread began to make the status; 0: never */
 	/* used only by the main thread */
-	struct buf description; /* at the end of each status */
-	uint64_t published_ns;
+	struct buf description;          /* at the end of each status */
+	uint64_t published_ns, asked_ns; /* 0: never */
 };
 
 void jobs_add(struct jobs *jobs, struct job *job);

@@ -22,7 +22,7 @@ void alert_begin(struct alert *a, uint64_t now_ns)
 
 void alert_note_news(struct alert *a, uint64_t now_ns, bool has_notices)
 {
-	const int ms = has_notices ? ALERT_NEWS_MS : ALERT_MS;
+	const int ms = has_notices ? ALERT_MAX_MS : ALERT_MS;
 	const int left_ms = alert_wait_ms(a, now_ns);
 
 	a->until_ns = now_ns + ALERT_NS;
@@ -33,7 +33,7 @@ void alert_note_news(struct alert *a, uint64_t now_ns, bool has_notices)
 void alert_note_reading(struct alert *a, uint64_t now_ns, bool has_notices)
 {
 	if (alert_is_due(a, now_ns))
-		wait_for(a, now_ns, has_notices ? 2 * a->wait_ms : ALERT_MS);
+		wait_for(a, now_ns, has_notices ? 10 * a->wait_ms : ALERT_MS);
 }
 
 int alert_wait_ms(const struct alert *a, uint64_t now_ns)

@@ -6,11 +6,11 @@
  * and they may soon be gone. So for ALERT_NS the daemon reads mapping events often.
  *
  * Without notices of new programs (newprogram.h) it reads them every ALERT_MS. With
- * notices the first wait is ALERT_MS, and each further wait is twice as long, up to
+ * notices the first wait is ALERT_MS, and each further wait is ten times as long, up to
  * ALERT_MAX_MS. These later readings are needed only for new libraries of programs that
  * are already known. A library that is mapped t ms after the notice is found at most
- * 2 t + ALERT_MS ms after the notice. After a reading that found something new,
- * the next one comes within ALERT_NEWS_MS.
+ * 10 t + ALERT_MS ms after the notice. After a reading that found something new,
+ * the next one comes within ALERT_MAX_MS.
  */
 #ifndef CPI_DAEMON_ALERT_H
 #define CPI_DAEMON_ALERT_H
@@ -18,10 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ALERT_NS      2000000000ull
-#define ALERT_MS      10
-#define ALERT_NEWS_MS 40
-#define ALERT_MAX_MS  320
+#define ALERT_NS     2000000000ull
+#define ALERT_MS     10
+#define ALERT_MAX_MS 1000
 
 /* Starts as zeros: no alert. */
 struct alert {

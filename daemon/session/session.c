@@ -35,6 +35,9 @@
 
 #define LAST_NS (10 * NSEC_PER_SEC) /* wait for a lock at the session's end */
 
+/* a sweep comes so much sooner if the daemon is awake anyway */
+#define SWEEP_SLACK_NS (250 * NSEC_PER_MSEC)
+
 /* on a quiet machine the time between sweeps is this many times longer */
 #define QUIET_SWEEPS 6
 
@@ -486,6 +489,14 @@ static int run_samplers(struct session *s)
 	return ms;
 }
 
+static bool is_sweep_due(const struct session *s, uint64_t now)
+{
+	const uint64_t eighth_ns = s->cfg.sweep_ns / 8;
+
+	return now + (eighth_ns < SWEEP_SLACK_NS ? eighth_ns : SWEEP_SLACK_NS) >=
+	       s->times.next_sweep_ns;
+}
+
 int session_run(struct session *s)
 {
 	uint64_t now = session_now(s);
@@ -508,7 +519,7 @@ int session_run(struct session *s)
 		session_read_mappings(s);
 	else
 		alert_note_reading(&s->alert, now, s->newprogram);
-	if (now >= s->times.next_sweep_ns)
+	if (is_sweep_due(s, now))
 		session_sweep(s);
 	if (is_epoch_over(s))
 		begin_next_epoch(s);

@@ -38,12 +38,14 @@
 
 #define NR_ENTRIES     (1u << 18) /* pages of all code that may be followed: 1 GiB */
 #define LOOK_NS        (10 * NSEC_PER_SEC)
-#define LEARN_NS       (200 * NSEC_PER_MSEC)
-#define LEARN_SHARE    8  /* much is learnt: 1 in 8 windows lacked something */
-#define LEARN_ROUNDS   64 /* rounds of LEARN_NS; then as many of twice that, ... */
-#define LEARN_MOST     2  /* ... doubled at most twice while there is room */
-#define ANSWER_MS      50 /* between two looks for translated pages */
-#define FULL_ANSWER_MS 20 /* likewise, while no more pages can be asked for */
+#define LEARN_NS       (250 * NSEC_PER_MSEC)
+#define LEARN_SHARE    8    /* much is learnt: 1 in 8 windows lacked something */
+#define LEARN_ROUNDS   64   /* rounds of LEARN_NS; then as many of twice that, ... */
+#define LEARN_MOST     2    /* ... doubled at most twice while there is room */
+#define LOOK_SLACK     4    /* a look is 1/4 sooner if the daemon is awake anyway */
+#define ANSWER_MS      50   /* between two looks for translated pages */
+#define FULL_ANSWER_MS 20   /* likewise, while no more pages can be asked for */
+#define LATE_ANSWER_MS 1000 /* likewise, once rounds are longer than LEARN_NS */
 #define ENTER_NS       (20 * NSEC_PER_MSEC) /* a record's process is not entered yet */
 
 struct collector {
@@ -921,8 +923,11 @@ int windowsampler_wait_ms(const struct collector *ws, double unnoticed_ns)
  */
 static bool poll_windows(struct collector *ws)
 {
+	uint64_t due_ns;
+
 	ws->source->ops->consume(ws->source, take_record, ws);
-	return !windowsampler_wait_ms(ws, 0);
+	due_ns = ws->looked_ns + look_interval(ws) / LOOK_SLACK * (LOOK_SLACK - 1);
+	return time_mono_ns() >= due_ns;
 }
 
 /*
@@ -937,6 +942,8 @@ int windowsampler_run(struct collector *ws)
 	nr_asked = windowpages_run(ws->pages);
 	if (!nr_asked)
 		return -1;
+	if (ws->nr_learning >= LEARN_ROUNDS)
+		return LATE_ANSWER_MS;
 	return nr_asked + (ws->forms != NULL) < TRANSLATE_CHILD_MAX_ASKED
 		       ? ANSWER_MS
 		       : FULL_ANSWER_MS;

@@ -17,6 +17,8 @@ import time
 
 PATIENCE_S = 300  # to start, or to end: far more than it takes
 POLL_S = 0.005
+STATUS = struct.pack("=IHH64s", 0x31697063, 1, 1, b"")  # abi/control.h
+REPLY = struct.Struct("=IHHiI")
 
 
 class Failure(Exception):
@@ -110,6 +112,16 @@ def cpid_ready(command, folder, **options):
                 await_readable("cpid", process, manager)
                 lines = manager.recv(4096).split(b"\n")
             yield process
+
+
+def ask_status(folder):
+    """Asks the cpid whose socket is in the folder."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.settimeout(PATIENCE_S)
+        s.connect(os.path.join(folder, "socket"))
+        s.sendall(STATUS)
+        text = s.recv(1 << 17)[REPLY.size:].decode("utf-8", "replace")
+    return dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
 
 
 @contextlib.contextmanager
