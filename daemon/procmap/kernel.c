@@ -72,7 +72,8 @@ struct kernel {
 	size_t nr;
 	struct symbol_place *place;
 	size_t nr_places;
-	struct buf names;
+	struct buf names;    /* own_names bytes are of the kernel's own symbols */
+	size_t own_names;    /* 0: these were not read yet */
 	uint64_t first, end; /* _text or _stext, _etext */
 	uint64_t begun_ns;   /* when the last reading began */
 	uint64_t read_ns;    /* 0: only its beginning was read */
@@ -360,13 +361,21 @@ static int by_start(const void *a, const void *b, void *names)
 	return difference ? difference : strcmp(x_name, y_name);
 }
 
-/* Sorts the symbols, and keeps the best name of each address. */
-static void tidy(struct kernel *k)
+/*
+ * Sorts the symbols, and keeps the best name of each address. The first nr_sorted are
+ * so already; on x86-64 all others follow them.
+ */
+static void tidy(struct kernel *k, size_t nr_sorted)
 {
-	size_t kept = 0;
+	size_t kept = nr_sorted;
 
-	qsort_r(k->symbol, k->nr, sizeof(*k->symbol), by_start, k->names.data);
-	for (size_t i = 0; i < k->nr; i++) {
+	for (size_t i = nr_sorted; i < k->nr && kept; i++) {
+		if (k->symbol[i].start <= k->symbol[nr_sorted - 1].start)
+			kept = 0;
+	}
+	qsort_r(k->symbol + kept, k->nr - kept, sizeof(*k->symbol), by_start,
+		k->names.data);
+	for (size_t i = kept; i < k->nr; i++) {
 		if (!kept || k->symbol[kept - 1].start != k->symbol[i].start)
 			k->symbol[kept++] = k->symbol[i];
 	}
@@ -396,23 +405,71 @@ static void find_bounds(struct kernel *k, const char *text)
 	k->end = find_address(text, " _etext\n");
 }
 
-int kernel_parse(struct kernel *k, char *text)
+/*
+ * Drops all symbols but the kernel's own, which stay the same until the next boot. They
+ * are in the first place.
+ */
+static void keep_own(struct kernel *k)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->nr && k->own_names; i++) {
+		if (!k->symbol[i].unknown && !k->symbol[i].place)
+			k->symbol[kept++] = k->symbol[i];
+	}
+	k->nr = kept;
+	k->nr_places = k->own_names ? 1 : 0;
+	buf_reset(&k->names);
+	k->names.len = k->own_names;
+	k->nr_marks = 0;
+}
+
+/* Cuts the text before the first line of a module, or of generated text. */
+static char *cut_others(char *text)
+{
+	char *others = strchr(text, '\t');
+
+	while (others && others > text && others[-1] != '\n')
+		others--;
+	if (others && others > text)
+		others[-1] = '\0';
+	return others;
+}
+
+static int add_lines(struct kernel *k, char *text)
 {
 	struct module last = { "", NULL, 0 };
-	char *line, *rest = text;
+	char *line;
 	int err = 0;
 
-	k->nr = k->nr_places = 0;
-	k->nr_marks = 0;
-	buf_reset(&k->names);
+	while (!err && (line = strsep(&text, "\n")))
+		err = add_line(k, line, &last);
+	return err;
+}
+
+int kernel_parse(struct kernel *k, char *text)
+{
+	size_t nr_sorted;
+	char *others;
+	int err = 0;
+
 	find_bounds(k, text);
 	if (!k->first)
+		k->own_names = 0;
+	keep_own(k);
+	if (!k->first)
 		return 0;
-	while (!err && (line = strsep(&rest, "\n")))
-		err = add_line(k, line, &last);
+	nr_sorted = k->nr;
+	others = cut_others(text);
+	if (!k->own_names && others != text) {
+		err = add_lines(k, text);
+		k->own_names = err ? 0 : k->names.len;
+	}
+	if (!err && others)
+		err = add_lines(k, others);
 	if (!err && HAVE_VSYSCALL)
 		err = add_vsyscall(k);
-	tidy(k);
+	tidy(k, nr_sorted);
 	return err;
 }
 

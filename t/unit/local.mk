@@ -144,7 +144,7 @@ t_unit_check_windows_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_windows_LDADD = $(DB_UNIT_LDADD)
 
 # The daemon's collection.
-COLLECT_UNIT = t/unit/check_accounts t/unit/check_attribute t/unit/check_attribute_stack t/unit/check_collect t/unit/check_jit \
+COLLECT_UNIT = t/unit/check_accounts t/unit/check_attribute t/unit/check_attribute_stack t/unit/check_collect t/unit/check_jit t/unit/check_kernel \
 	t/unit/check_jitmap t/unit/check_jittables t/unit/check_procmap \
 	t/unit/check_sampler t/unit/check_sideband t/unit/check_threadmap
 check_PROGRAMS += $(COLLECT_UNIT)
@@ -161,6 +161,8 @@ t_unit_check_attribute_stack_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_attribute_stack_LDADD = $(COLLECT_LDADD)
 t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_collect_LDADD = $(COLLECT_LDADD)
+t_unit_check_kernel_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_kernel_LDADD = $(COLLECT_LDADD)
 t_unit_check_jit_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_jit_LDADD = $(COLLECT_LDADD)
 t_unit_check_jitmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
