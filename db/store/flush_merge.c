@@ -175,7 +175,8 @@ static int merge_codes(struct merge *m)
 		"INSERT INTO code (image, start, bytes) VALUES (?1, ?2, ?3)"
 		" ON CONFLICT DO UPDATE SET bytes = excluded.bytes"
 		" WHERE bytes != excluded.bytes";
-	int err = 0;
+	sqlite3_stmt *st = NULL;
+	int err = sql_prepare(m->h, add, &st);
 
 	for (size_t i = 0; !err && i < m->f->nr_codes; i++) {
 		const struct flush_code *c = &m->f->codes[i];
@@ -183,9 +184,11 @@ static int merge_codes(struct merge *m)
 
 		err = merge_image_id(m, c->image, &image);
 		if (!err)
-			err = sql_do(m->h, add, "iib", image, c->start, c->bytes,
-				     c->size);
+			err = sql_bind(st, "iib", image, c->start, c->bytes, c->size);
+		if (!err)
+			err = sql_run(st);
 	}
+	sqlite3_finalize(st);
 	return err;
 }
 
