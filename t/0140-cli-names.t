@@ -17,7 +17,7 @@ for name in anonymous no_process map_gap; do
 		UPDATE tally SET received = received + 7 WHERE epoch = 1" || bail "cannot add $name"
 done
 
-plan 14
+plan 15
 
 cpi prof --epoch 1 >text 2>/dev/null
 like "$(cat text)" '  prog+0x10 (stripped)  *prog$' "code without a symbol is named by its image and offset"
@@ -38,6 +38,13 @@ like "$(cpi tree --db stacks.db)" ' prog+0x10 (stripped)  *prog$' "cpi tree name
 is "$(cpi tree --db stacks.db --format=csv | grep -c ',\[0x10\],')" 1 "CSV of cpi tree has the offset alone"
 like "$(cpi diff a b)" ' prog+0x10 (stripped)  *prog ' "cpi diff names code without a symbol"
 like "$(cpi stats a)" ' prog+0x10 (stripped)  *prog$' "cpi stats names code without a symbol"
+
+# A process can name itself so.
+echo 'line 10 1000 prog:main=100' | "$builddir/t/runsdb" line.db || bail "no database of a command"
+sqlite3 line.db "INSERT INTO comm SELECT epoch, 'two' || char(10) || 'lines', image, stream, 100
+	FROM profile" || bail "no command"
+like "$(cpi prof --db line.db --by comm --format=json 2>/dev/null)" '"comm": "two.u000alines"' \
+	"a command with a newline has its whole name"
 
 # Who may read a database of root's.
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then

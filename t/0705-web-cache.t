@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 need sqlite3 pgrep
-plan 19
+plan 22
 
 cp "$builddir/t/target" target
 "$builddir/t/mkdb" known.db "$tmp/target" || bail "mkdb failed"
@@ -49,6 +49,25 @@ touch -d 2001-01-01 target
 is "$(cpi epoch stamp --db known.db full | grep -c "$stamp")" 0 "a replaced file changes the hash of the content"
 is "$(made "$full")" 1 "after a file was replaced the report is made again"
 
+# capture START: a name there in each image of the epoch.
+capture()
+{
+	sqlite3 known.db "INSERT INTO symbol (image, start, size, name) SELECT DISTINCT image, $1, 1, 'name' FROM
+		profile WHERE epoch = (SELECT id FROM epoch WHERE label = 'full')" || bail "no symbol"
+}
+capture 1000000000
+stamp=$(cpi epoch stamp --db known.db full)
+capture 3
+is "$(cpi epoch stamp --db known.db full | grep -c "$stamp")" 0 \
+	"a captured name below the others changes the hash of the content"
+
+# Without epochs, cpi stats reads all.
+get 'api/v1/stats' >got
+is "$(made 'api/v1/stats')" 0 "a second cpi stats makes no report"
+cpi epoch label --db known.db other relabelled || bail "no label"
+is "$(made 'api/v1/stats')" 1 "cpi stats depends on all epochs"
+cpi epoch label --db known.db relabelled other || bail "no label"
+
 sides='api/v1/diff?A=full&B=other'
 get "$sides" >got
 get "$sides&history=none" >got
@@ -79,7 +98,12 @@ web_stop
 # A year, so that the sums of its first epochs are worth keeping.
 kept() { find cpi-web/cpi -name 'sums-*' -printf '%f %T@\n' | sort; }
 "$builddir/t/mkyear" year.db 700 40 400 >/dev/null || bail "mkyear failed"
+echo '[cpi-web]' >web.conf
+CPI_WEB_CONFIG=$PWD/web.conf
 web_start --db=year.db
+echo 'patience = 30' >>web.conf
+kill -HUP "$web_pid" # it still knows its cache
+await grep -q 'changed: patience' web.log || bail "no reload"
 get 'api/v1/prof?epoch=all' >got
 web_stop
 kept >before
