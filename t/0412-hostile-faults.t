@@ -11,7 +11,7 @@ strace -o probe -e inject=getppid:error=EPERM true 2>/dev/null ||
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 . "$srcdir/t/known.sh"
-plan $((12 + 15 * 2 + 3 + nr_stored_tests))
+plan $((14 + 15 * 2 + 3 + nr_stored_tests))
 
 # ---- commands ----
 
@@ -37,6 +37,8 @@ survives()
 survives prof
 survives list target_hot
 survives calc --all --format=json
+survives sum
+survives diff 1 3
 survives status
 survives tree --db stacks.db
 survives flame --db stacks.db --output flame.svg
