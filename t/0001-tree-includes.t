@@ -82,7 +82,7 @@ move profile core query
 clickhouse profile core query /service
 '
 report_rooms='
-cache /analysis/image decode/elfid.h
+cache /analysis/explain /analysis/image decode/elfid.h
 select cache /analysis/freq /analysis/image /analysis/isa /db/clickhouse /db/core /db/move decode/elfid.h
 profile select /analysis/freq
 calls select profile /analysis/calls /analysis/image

@@ -9,7 +9,7 @@ QUICK_TESTS =
 LONG_TESTS =
 BESIDE_TESTS = $(FORMAT_TESTS) $(CFG_LONG_TESTS) $(DB_LONG_UNIT) t/0116-cli-record-process.t \
 	t/0120-lines-dwarf.t t/0131-unwind-gdb.t \
-	t/0135-export-feedback.t t/0136-export-windows.t \
+	t/0135-export-feedback.t t/0136-export-windows.t t/0152-cli-calls.t \
 	t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
 	t/0204-cpid-metrics.t t/0205-cpid-top.t t/0206-cpid-helpers.t \
 	t/0207-cpid-descriptors.t t/0208-cpid-retain.t t/0209-cpid-answers.t \
@@ -157,9 +157,9 @@ t_feedback_dump_SOURCES = t/feedback_dump.c
 t_feedback_dump_CFLAGS = $(AM_CFLAGS)
 t_feedback_dump_LDADD = $(tools_cpi_LDADD)
 EXTRA_DIST += t/feedback_oracle.py t/gcov_text.py
-dist_check_SCRIPTS += t/0134-export-compilers.t t/0135-export-feedback.t t/0136-export-windows.t
+dist_check_SCRIPTS += t/0134-export-compilers.t t/0135-export-feedback.t t/0136-export-windows.t t/0152-cli-calls.t
 QUICK_TESTS += t/0134-export-compilers.t
-LONG_TESTS += t/0135-export-feedback.t t/0136-export-windows.t
+LONG_TESTS += t/0135-export-feedback.t t/0136-export-windows.t t/0152-cli-calls.t
 # Names that others chose.
 dist_check_SCRIPTS += t/0137-outputs-clean.t t/0138-db-hostile.t t/0139-db-older.t \
 	t/0140-cli-names.t t/0144-cli-evidence.t

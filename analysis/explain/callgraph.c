@@ -339,3 +339,40 @@ double callgraph_factor(const struct callgraph *g, uint64_t start)
 
 	return p ? p->factor : 1;
 }
+
+int callgraph_put(const struct callgraph *g, struct buf *out)
+{
+	for (size_t i = 0; i < nr_procedures(g); i++) {
+		const struct procedure *p = &procedures(g)[i];
+		const struct callgraph_kept kept = { p->start, p->factor };
+
+		buf_put(out, &kept, sizeof(kept));
+	}
+	return out->err;
+}
+
+int callgraph_get(const struct callgraph_kept *kept, size_t nr, struct callgraph **out)
+{
+	struct callgraph *g = callgraph_new();
+	int err = g ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		const struct procedure p = { .start = kept[i].start,
+					     .factor = kept[i].factor };
+
+		if (!isfinite(p.factor) || !(p.factor > 0) ||
+		    (i && p.start < kept[i - 1].start))
+			err = -CPI_ECORRUPT;
+		else
+			buf_put(&g->procedures, &p, sizeof(p));
+	}
+	if (!err)
+		err = g->procedures.err;
+	if (err) {
+		callgraph_free(g);
+		return err;
+	}
+	g->sorted = true;
+	*out = g;
+	return 0;
+}

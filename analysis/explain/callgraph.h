@@ -30,4 +30,19 @@ int callgraph_solve(struct callgraph *g);
  */
 double callgraph_factor(const struct callgraph *g, uint64_t start);
 
+/* One procedure's factor, as a later run may read it. */
+struct callgraph_kept {
+	uint64_t start;
+	double factor;
+};
+
+/* Appends the factors of a solved graph, sorted by start. Returns 0 or -ENOMEM. */
+int callgraph_put(const struct callgraph *g, struct buf *out);
+
+/*
+ * Makes a solved graph from factors, which are untrusted. Returns 0, -CPI_ECORRUPT or
+ * -ENOMEM.
+ */
+int callgraph_get(const struct callgraph_kept *kept, size_t nr, struct callgraph **out);
+
 #endif

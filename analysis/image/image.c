@@ -364,6 +364,13 @@ static bool find_origin(const struct elffile *f, struct image_origin *out)
 	return true;
 }
 
+bool image_origins(const struct image *im, struct image_origin out[2])
+{
+	memset(out, 0, 2 * sizeof(*out));
+	return im->elf && find_origin(im->elf, &out[0]) &&
+	       find_origin(im->debug, &out[1]);
+}
+
 /* Reads the symbols of the file, its debug file and what it has compressed in it. */
 static int read_symbols(struct image *im)
 {

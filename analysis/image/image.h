@@ -83,6 +83,12 @@ struct image_origin {
 	uint64_t device, inode, size, mtime_ns, ctime_ns;
 };
 
+/*
+ * The file and the debug file that the image has been read from so far. False if it
+ * was not read from a file.
+ */
+bool image_origins(const struct image *im, struct image_origin out[2]);
+
 struct symtab;
 
 /* Additional places for debug files, besides the image's folder and /usr/lib/debug. */

@@ -716,6 +716,27 @@ const double *window_weights_errors(const struct window_weights *ww, uint32_t im
 	return p ? p->error : NULL;
 }
 
+void window_weights_bytes(const struct window_weights *ww, uint32_t image,
+			  void (*fn)(void *ctx, const void *data, size_t size),
+			  void *ctx)
+{
+	const size_t first = piece_behind(ww, place_of(image, 0));
+	const size_t from = first ? first - 1 : 0; /* piece_at() may return it */
+	const size_t to = piece_behind(ww, place_of(image + 1, 0));
+	const double all[] = { (double)ww->nr_windows, ww->time_per_insn, ww->fast };
+
+	fn(ctx, all, sizeof(all));
+	for (size_t p = from; p < to; p++) {
+		const struct weighted_piece *piece = &ww->piece[p];
+		const uint64_t at = piece->place & ((1ull << OFFSET_BITS) - 1);
+		const double passed[] = { piece->passed, piece->squares };
+
+		fn(ctx, &at, sizeof(at)); /* images are numbered anew in each run */
+		fn(ctx, passed, sizeof(passed));
+		fn(ctx, piece->error, sizeof(piece->error));
+	}
+}
+
 double window_weights_time_per_insn(const struct window_weights *ww)
 {
 	return ww->time_per_insn;

@@ -86,6 +86,14 @@ double window_weights_worth(const struct window_weights *ww, uint32_t image,
 const double *window_weights_errors(const struct window_weights *ww, uint32_t image,
 				    uint64_t offset);
 
+/*
+ * Calls fn with bytes that differ if a function below would return something else for
+ * an offset of the image, or window_weights_nr() would.
+ */
+void window_weights_bytes(const struct window_weights *ww, uint32_t image,
+			  void (*fn)(void *ctx, const void *data, size_t size),
+			  void *ctx);
+
 /* Returns Σ time / Σ executed instructions, over the code in the windows. */
 double window_weights_time_per_insn(const struct window_weights *ww);
 

@@ -269,6 +269,7 @@ static void destroy(struct explainer *x)
 	free(x->agreed);
 	profile_free(x->none);
 	close_isa(x->isa);
+	callsfile_close(x->calls_file);
 	arena_fini(&x->arena);
 	free(x->scope);
 	free(x);
@@ -284,6 +285,7 @@ static int begin(struct explainer *x, int err, struct explainer **out)
 	if (x->kept) {
 		x->isa = x->kept->isa;
 		x->machine = x->kept->machine;
+		x->calls_file = x->kept->calls_file;
 	}
 	if (x->scope->sel.streams.nr)
 		err = init(x);
@@ -329,7 +331,9 @@ void explainer_close(struct explainer *x)
 	if (x->kept) {
 		x->kept->isa = x->isa;
 		x->kept->machine = x->machine;
+		x->kept->calls_file = x->calls_file;
 		x->isa = NULL;
+		x->calls_file = NULL;
 		scope_close_epoch(x->scope);
 	} else {
 		scope_close(x->scope);
@@ -354,6 +358,7 @@ void explainer_drop(struct explainer_kept *kept)
 {
 	image_cache_free(kept->images);
 	close_isa(kept->isa);
+	callsfile_close(kept->calls_file);
 	*kept = (struct explainer_kept){ 0 };
 }
 
@@ -552,44 +557,54 @@ static void add_records(struct explainer *x, struct explain_input *in)
 	}
 }
 
-static int explain(struct explainer *x, struct image *im,
-		   const struct symbol *procedure, bool shape_only, struct buf *debug,
-		   struct explained **out)
+/* Fills in what all procedures of the image have in common. */
+static int fill_input(struct explainer *x, struct image *im, struct explain_input *in)
 {
-	struct explain_input in = {
-		.image = im,
-		.procedure = procedure,
-		.stream = x->streams,
-		.event = x->events,
-		.scale = callgraph_factor(x->calls, procedure->start),
-		.shape_only = shape_only,
-		.deferred = explainer_is_deferred(x),
-		.debug = debug,
-		.debug_passes = x->scope->req->debug,
-	};
 	int err;
 
-	arena_fini(&x->arena);
+	*in = (struct explain_input){
+		.image = im,
+		.stream = x->streams,
+		.event = x->events,
+		.deferred = explainer_is_deferred(x),
+	};
 	err = open_isa(x, image_machine(im));
 	if (!err)
 		err = explainer_load_edges(x);
 	if (!err)
-		err = selected_windows_image(x->windows, x->image.id, &in.windows);
-	in.data = selected_accesses_model(x->accesses, x->image.id, &in.data_image);
+		err = selected_windows_image(x->windows, x->image.id, &in->windows);
+	in->data = selected_accesses_model(x->accesses, x->image.id, &in->data_image);
 	if (!err)
-		err = add_streams(x, im, &in);
+		err = add_streams(x, im, in);
 	if (err)
 		return err;
-	add_events(x, &in);
-	add_retired(x, &in);
-	in.branches = x->edges[EDGES_BRANCH];
-	in.runs = x->edges[EDGES_RUN];
-	add_records(x, &in);
+	add_events(x, in);
+	add_retired(x, in);
+	in->branches = x->edges[EDGES_BRANCH];
+	in->runs = x->edges[EDGES_RUN];
+	add_records(x, in);
+	in->isa = x->isa;
+	return 0;
+}
+
+static int explain(struct explainer *x, struct image *im,
+		   const struct symbol *procedure, bool shape_only, struct buf *debug,
+		   struct explained **out)
+{
+	struct explain_input in;
+	int err;
+
+	arena_fini(&x->arena);
+	err = fill_input(x, im, &in);
+	if (err)
+		return err;
+	in.procedure = procedure;
+	in.scale = callgraph_factor(x->calls, procedure->start);
+	in.shape_only = shape_only;
+	in.debug = debug;
+	in.debug_passes = x->scope->req->debug;
 	err = explainer_add_pace(x, procedure, &in);
-	if (err)
-		return err;
-	in.isa = x->isa;
-	return explain_procedure(&in, &x->arena, out);
+	return err ? err : explain_procedure(&in, &x->arena, out);
 }
 
 int explainer_branches(struct explainer *x, struct edges **out)
@@ -632,6 +647,20 @@ int explainer_explain(struct explainer *x, struct image *im,
 		put_debug(procedure->name, debug.data);
 	buf_fini(&debug);
 	return err;
+}
+
+int explainer_calls_key(struct explainer *x, struct image *im, struct calls_key *out)
+{
+	const struct image_mark mark = image_cache_mark(x->scope->images, &x->image);
+	struct calls_key key = { { mark.hash[0], mark.hash[1] } };
+	struct explain_input in;
+	const int err = mark.known ? fill_input(x, im, &in) : -ENOENT;
+
+	if (err)
+		return err;
+	calls_key_add_input(&key, &in);
+	*out = key;
+	return 0;
 }
 
 int explainer_add_calls(struct explainer *x, struct image *im,

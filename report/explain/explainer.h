@@ -54,6 +54,7 @@ struct explainer_kept {
 	struct image_cache *images;
 	struct isa *isa; /* of machine */
 	enum machine machine;
+	struct callsfile *calls_file; /* NULL: not open yet */
 };
 
 /*

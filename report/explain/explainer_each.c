@@ -367,22 +367,67 @@ static void leave_out(struct explainer *x, struct explanation *ex)
 	use_samples(x, ex);
 }
 
-/*
- * The scale of a procedure follows from its callers, and theirs from their callers.
- * Procedures with few samples add little and would take most of the time, so they are
- * left out.
- */
-static int weigh_calls(struct image_walk *w)
+/* The procedures whose calls are used; the others add little and would take long. */
+static size_t nr_calling(const struct image_walk *w)
+{
+	const size_t nr = w->busy.len / sizeof(struct busy);
+
+	return nr < MAX_CALLING ? nr : MAX_CALLING;
+}
+
+static int add_calls(struct image_walk *w)
 {
 	const struct busy *busy = (const struct busy *)w->busy.data;
-	const size_t nr = w->busy.len / sizeof(*busy);
-	int err = explainer_load_edges(w->x); /* not an error of one procedure */
+	const size_t nr = nr_calling(w);
+	int err = 0;
 
-	for (size_t i = 0; i < nr && i < MAX_CALLING && !err; i++) {
+	for (size_t i = 0; i < nr && !err; i++) {
 		if (!is_cold(busy[i].symbol))
 			err = explainer_add_calls(w->x, w->im, busy[i].symbol);
 	}
 	return err || !w->x->calls ? err : callgraph_solve(w->x->calls);
+}
+
+/* The key of the image's calls. 0, or -ENOENT if they cannot be kept. */
+static int key_of_calls(struct image_walk *w, struct calls_key *key)
+{
+	const struct busy *busy = (const struct busy *)w->busy.data;
+	const size_t nr = nr_calling(w);
+	int err = explainer_calls_key(w->x, w->im, key);
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		const struct symbol *s = busy[i].symbol;
+		const uint64_t at[] = { s->start, s->end, is_cold(s) };
+
+		calls_key_add(key, at, sizeof(at));
+	}
+	return err;
+}
+
+/*
+ * The scale of a procedure follows from its callers, and theirs from their callers.
+ * Where an earlier run has computed it from the same input, it is taken from there.
+ */
+static int weigh_calls(struct image_walk *w)
+{
+	struct explainer *x = w->x;
+	struct calls_key key;
+	int why, err = explainer_load_edges(x); /* not an error of one procedure */
+
+	if (err || !x->windows)
+		return err;
+	if (!x->calls_file)
+		x->calls_file = callsfile_open();
+	if (!x->calls_file)
+		return -ENOMEM;
+	why = key_of_calls(w, &key);
+	err = why ? why : callsfile_find(x->calls_file, &key, &x->calls);
+	if (!err || err == -ENOMEM)
+		return err;
+	err = add_calls(w);
+	if (!err && !why && x->calls)
+		callsfile_keep(x->calls_file, &key, x->calls);
+	return err;
 }
 
 /* Whether any of the image's procedures is worth an analysis. */

@@ -6,6 +6,7 @@
 #define CPI_REPORT_EXPLAINER_PRIVATE_H
 
 #include "analysis/explain/callgraph.h"
+#include "report/cache/callsfile.h"
 #include "report/explain/explainer.h"
 #include "report/explain/selected_accesses.h"
 #include "report/explain/selected_windows.h"
@@ -48,10 +49,11 @@ struct explainer {
 	struct selected_windows *windows; /* NULL: no windows, or not looked for yet */
 	struct selected_accesses *accesses; /* likewise */
 	bool looked_for_windows;
-	struct callgraph *calls;  /* of the image, if it has windows; or NULL */
-	struct query_image image; /* the loaded image; name is owned */
-	struct buf samples;       /* struct explain_sample of the image, ascending */
-	size_t turn;              /* of the newest explanation */
+	struct callgraph *calls;      /* of the image, if it has windows; or NULL */
+	struct callsfile *calls_file; /* NULL: not open yet */
+	struct query_image image;     /* the loaded image; name is owned */
+	struct buf samples; /* struct explain_sample of the image, ascending */
+	size_t turn;        /* of the newest explanation */
 	struct explanation found;
 };
 
@@ -86,6 +88,12 @@ bool explainer_is_deferred(const struct explainer *x);
  */
 int explainer_add_calls(struct explainer *x, struct image *im,
 			const struct symbol *procedure);
+
+/*
+ * Makes a key of what the calls of the loaded image are computed from, but for the list
+ * of procedures. -ENOENT if something of it has no identity; or another error.
+ */
+int explainer_calls_key(struct explainer *x, struct image *im, struct calls_key *out);
 
 /* Adds a row of pairs of samples, as query_edges() reads it, to x->edges. 0 or -errno.
  */

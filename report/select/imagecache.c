@@ -38,6 +38,7 @@ struct cached_image {
 	struct image *image; /* NULL: closed, or could not be opened (err) */
 	int err;
 	bool warned_of_lines;
+	struct image_mark mark;
 	uint64_t used; /* the clock at its last use */
 };
 
@@ -199,8 +200,14 @@ static void close_oldest(struct image_cache *cache)
 	cache->nr_open--;
 }
 
+static void add_to_mark(struct image_mark *m, const void *data, size_t size)
+{
+	m->hash[0] = hash_bytes(m->hash[0], data, size);
+	m->hash[1] = hash_bytes(~m->hash[1], data, size);
+}
+
 static int open_captured(struct image_cache *cache, const struct query_image *row,
-			 struct image **out)
+			 struct image_mark *mark, struct image **out)
 {
 	struct query_capture c;
 	struct capture_symbol *symbols;
@@ -216,13 +223,20 @@ static int open_captured(struct image_cache *cache, const struct query_image *ro
 		err = -ENOMEM;
 		goto out;
 	}
-	for (size_t i = 0; i < c.nr_symbols; i++)
-		symbols[i] =
-			(struct capture_symbol){ c.symbol[i].start, c.symbol[i].size,
-						 c.symbol[i].name };
-	for (size_t i = 0; i < c.nr_codes; i++)
+	for (size_t i = 0; i < c.nr_symbols; i++) {
+		const uint64_t at[] = { c.symbol[i].start, c.symbol[i].size };
+
+		symbols[i] = (struct capture_symbol){ at[0], at[1], c.symbol[i].name };
+		add_to_mark(mark, at, sizeof(at));
+		add_to_mark(mark, c.symbol[i].name, strlen(c.symbol[i].name));
+	}
+	for (size_t i = 0; i < c.nr_codes; i++) {
 		codes[i] = (struct capture_code){ c.code[i].start, c.code[i].size,
 						  c.code[i].bytes };
+		add_to_mark(mark, &c.code[i].start, sizeof(c.code[i].start));
+		add_to_mark(mark, c.code[i].bytes, c.code[i].size);
+	}
+	mark->known = true;
 	err = c.nr_symbols || c.nr_codes
 		      ? image_open_capture(&row->desc, cache->machine, symbols,
 					   c.nr_symbols, codes, c.nr_codes, out)
@@ -234,9 +248,15 @@ out:
 	return err;
 }
 
+struct captured_parts {
+	struct captured *captured;
+	struct image_mark *mark;
+};
+
 /* Adds a part of a file's captured data. */
 static int add_part(void *ctx, const struct capture_part *part)
 {
+	struct captured_parts *p = ctx;
 	struct buf memory = { 0 };
 	const uint8_t *body;
 	size_t size;
@@ -244,23 +264,26 @@ static int add_part(void *ctx, const struct capture_part *part)
 
 	err = pack_get(part->data, part->data_size, CAPTURED_MAX_BODY, &memory, &body,
 		       &size);
-	if (!err)
-		err = captured_decode(ctx, body, size);
+	if (!err) {
+		add_to_mark(p->mark, body, size);
+		err = captured_decode(p->captured, body, size);
+	}
 	buf_fini(&memory);
 	return err;
 }
 
 /* Returns -CPI_ENOIMAGE if nothing was captured of the file. */
 static int open_captured_file(struct image_cache *cache, const struct query_image *row,
-			      struct image **out)
+			      struct image_mark *mark, struct image **out)
 {
 	struct captured *c = malloc(sizeof(*c));
+	struct captured_parts parts = { c, mark };
 	int err;
 
 	if (!c)
 		return -ENOMEM;
 	captured_init(c);
-	err = captures_each(cache->db, row->id, add_part, c);
+	err = captures_each(cache->db, row->id, add_part, &parts);
 	if (!err && !c->segments.len)
 		err = -CPI_ENOIMAGE;
 	if (!err)
@@ -271,6 +294,7 @@ static int open_captured_file(struct image_cache *cache, const struct query_imag
 		return err;
 	}
 	image_set_search(*out, &cache->search);
+	mark->known = true;
 	return 0;
 }
 
@@ -373,17 +397,27 @@ static int open_file(struct image_cache *cache, const struct query_image *row,
 	return err;
 }
 
+static void mark_file(const struct image *image, struct image_mark *mark)
+{
+	struct image_origin origin[2];
+
+	mark->known = image_origins(image, origin);
+	add_to_mark(mark, origin, sizeof(origin));
+}
+
 static int open_image(struct image_cache *cache, const struct query_image *row,
-		      struct image **out)
+		      struct image_mark *mark, struct image **out)
 {
 	int err, captured;
 
 	if (row->desc.kind != IMAGE_FILE)
-		return open_captured(cache, row, out);
+		return open_captured(cache, row, mark, out);
 	err = open_file(cache, row, out);
+	if (!err)
+		mark_file(*out, mark);
 	if (!err || err == -ENOMEM)
 		return err;
-	captured = open_captured_file(cache, row, out);
+	captured = open_captured_file(cache, row, mark, out);
 	if (!captured)
 		log_debug("%s: %s: read from what was captured of it", row->desc.name,
 			  err_str(err));
@@ -424,7 +458,8 @@ int image_cache_get(struct image_cache *cache, const struct query_image *row,
 	if (!e->image && !e->err) {
 		if (cache->nr_open >= cache->max_open)
 			close_oldest(cache);
-		e->err = open_image(cache, row, &e->image);
+		e->mark = (struct image_mark){ .hash = { row->desc.kind } };
+		e->err = open_image(cache, row, &e->mark, &e->image);
 		if (e->err == -ENOMEM) {
 			e->err = 0;
 			return -ENOMEM;
@@ -439,6 +474,14 @@ int image_cache_get(struct image_cache *cache, const struct query_image *row,
 	e->used = ++cache->clock;
 	*out = e->image;
 	return 0;
+}
+
+struct image_mark image_cache_mark(struct image_cache *cache,
+				   const struct query_image *row)
+{
+	const struct cached_image *e = find_entry(cache, row->id);
+
+	return e && e->image ? e->mark : (struct image_mark){ .known = false };
 }
 
 void image_cache_warn_lines(struct image_cache *cache, const struct query_image *row,

@@ -56,6 +56,18 @@ struct remote *image_cache_remote(const struct image_cache *cache);
 int image_cache_get(struct image_cache *cache, const struct query_image *row,
 		    struct image **out);
 
+/*
+ * Identifies everything that an open image was read from: the files and their state, or
+ * what was captured. Two images with the same mark are the same; !known: no mark.
+ */
+struct image_mark {
+	uint64_t hash[2];
+	bool known;
+};
+
+struct image_mark image_cache_mark(struct image_cache *cache,
+				   const struct query_image *row);
+
 /* Warns once if the image lacks data that source lines need. */
 void image_cache_warn_lines(struct image_cache *cache, const struct query_image *row,
 			    const struct image *image);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * callsfile.h - call graphs that were solved in an earlier run
+ *
+ * To find the factors of an image's call graph (callgraph.h), up to 500 of its
+ * procedures are analysed, which takes most of the time of a report. The factors depend
+ * only on the input of these analyses. So they are kept under a hash of this input, and
+ * found again if nothing of it has changed, in the same epochs or in others.
+ */
+#ifndef CPI_REPORT_CALLSFILE_H
+#define CPI_REPORT_CALLSFILE_H
+
+#include <stddef.h>
+
+#include "analysis/explain/callgraph.h"
+
+/* Everything that the factors depend on. Starts as { 0 }. */
+struct calls_key {
+	uint64_t hash[2];
+};
+
+void calls_key_add(struct calls_key *k, const void *data, size_t size);
+
+/*
+ * Adds the samples, windows and branches that all procedures of an image have in
+ * common, and the CPU.
+ */
+void calls_key_add_input(struct calls_key *k, const struct explain_input *in);
+
+struct callsfile;
+
+struct callsfile *callsfile_open(void);    /* NULL when out of memory */
+void callsfile_close(struct callsfile *f); /* keeps what is new; accepts NULL */
+
+/* The caller frees *out. 0, -ENOENT or -ENOMEM. */
+int callsfile_find(struct callsfile *f, const struct calls_key *k,
+		   struct callgraph **out);
+
+/* Takes a graph that is solved for the next run. A failure only costs time. */
+void callsfile_keep(struct callsfile *f, const struct calls_key *k,
+		    const struct callgraph *g);
+
+#endif
