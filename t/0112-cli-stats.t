@@ -19,7 +19,7 @@ short 5 1000 smooth=190 parmvr=2600 putb=230
 half 10 2000 smooth=190 parmvr=2600 putb=230
 END
 
-plan 44
+plan 47
 
 cpi stats run >text 2>err
 is "$?" 0 "cpi stats compares runs"
@@ -180,3 +180,20 @@ is "$(python3 "$srcdir/t/stats_check.py" none 1 2 3 4 5 6 7 8 9)" "agrees" \
 	"Python's statistics agree with cpi stats on times"
 is "$(python3 "$srcdir/t/stats_check.py" total 1 2 3 4 9)" "agrees" \
 	"Python's statistics agree with cpi stats on shares"
+
+# Of a command's samples, 80 have no image: their profile has the reason.
+for n in 1 2; do
+	echo "e$n 10 1000 comm=x@prog:main=100 comm=x@lost:[0x1]=40"
+done | "$builddir/t/runsdb" unknown.db || bail "no database of a command"
+sqlite3 unknown.db "UPDATE profile SET image = 0 WHERE context > 0 AND
+	image = (SELECT id FROM image WHERE name = 'lost')" || bail "no samples without an image"
+of_x()
+{
+	cpi "$@" --db unknown.db --comm x 2>/dev/null
+}
+like "$(of_x stats e1 e2 --by image)" ' 80.00  28.57% .* ?$' \
+	"images of a command: samples without an image are a row"
+like "$(of_x stats e1 e2 --by category)" ' 80.00  28.57% .* unknown$' \
+	"categories of a command: so are they"
+like "$(of_x sum --epoch all --format=csv)" '^not_tallied,unknown,80.000,.*,28.57$' \
+	"cpi sum of a command has its samples without an image"
