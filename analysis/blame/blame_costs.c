@@ -9,7 +9,9 @@
  *   instructions may have
  *
  * Divisions may be faster than the schedule says, and atomics and fences slower: both
- * change best and usual.
+ * change best and usual. If a loop in another loop is short, and begins each time with
+ * values that do not come from the time before, several of its runs overlap, so that
+ * its chains of operands take only a part of their length at best.
  *
  * The figures hold for current servers, including virtual machines, whose page walks
  * have two dimensions. They are bounds, so they are rounded outwards.
@@ -44,7 +46,8 @@
 #define STORE        600.0 /* a store, while the stores before it miss as well */
 #define LATE         60.0  /* a line of code, or a TLB entry, from L2 or beyond */
 #define LONG         8 /* an instruction of so many uops (of the CPU) is microcode */
-#define FEW_LINES    3 /* a stride of so many lines is fetched ahead */
+#define IN_FLIGHT    512.0 /* instructions that the largest cores have begun at a time */
+#define FEW_LINES    3     /* a stride of so many lines is fetched ahead */
 
 /* As struct scale_costs, to be filled. */
 struct block_costs {
@@ -62,6 +65,7 @@ struct block_scene {
 	 * be new.
 	 */
 	double entries;
+	double *overlap; /* by head: as overlap_of(); 0: not known yet */
 };
 
 static double granules(struct address a, double granule)
@@ -195,6 +199,86 @@ static double share_of_entries(const struct block_scene *at, int b)
 	return fmin(fmax(entries / f->block[b], 0), 1);
 }
 
+/* Adds the registers of a block that it reads before it writes them, and writes. */
+static void add_carried(const struct cfg *cfg, int b, struct isa_registers *reads,
+			struct isa_registers *writes)
+{
+	const struct cfg_block *block = &cfg->block[b];
+	struct isa_registers written = { { 0 } };
+
+	for (int i = 0; i < block->nr_insns; i++) {
+		const struct insn *insn = &cfg->insn[block->first_insn + i];
+
+		for (size_t k = 0; k < ISA_NR_REGISTERS / 64; k++) {
+			reads->bit[k] |= insn->reads.bit[k] & ~written.bit[k];
+			written.bit[k] |= insn->writes.bit[k];
+			writes->bit[k] |= insn->writes.bit[k];
+		}
+	}
+}
+
+/* Adds the registers that a block sets without their old values. */
+static void add_set(const struct cfg *cfg, int b, struct isa_registers *set)
+{
+	const struct cfg_block *block = &cfg->block[b];
+
+	for (int i = 0; i < block->nr_insns; i++) {
+		const struct insn *insn = &cfg->insn[block->first_insn + i];
+
+		for (size_t k = 0; k < ISA_NR_REGISTERS / 64; k++)
+			set->bit[k] |= insn->writes.bit[k] & ~insn->reads.bit[k];
+	}
+}
+
+/* Whether the loop around a loop sets all registers anew that its rounds hand on. */
+static bool begins_anew(const struct block_scene *at, int head)
+{
+	struct isa_registers reads = { { 0 } }, writes = { { 0 } }, set = { { 0 } };
+	const int around = at->nest.around[head];
+
+	if (around == LOOPS_NONE)
+		return false;
+	for (int b = 0; b < at->scene.in->cfg->exit; b++) {
+		if (is_inside(&at->nest, b, head))
+			add_carried(at->scene.in->cfg, b, &reads, &writes);
+		else if (is_inside(&at->nest, b, around))
+			add_set(at->scene.in->cfg, b, &set);
+	}
+	for (size_t k = 0; k < ISA_NR_REGISTERS / 64; k++) {
+		if (reads.bit[k] & writes.bit[k] & ~set.bit[k])
+			return false;
+	}
+	return true;
+}
+
+/* How many runs of a block's innermost loop a core may have begun at a time. */
+static double overlap_of(const struct block_scene *at, int head)
+{
+	const struct cfg *cfg = at->scene.in->cfg;
+	const double *block = at->scene.in->freq->block;
+	const double entries = share_of_entries(at, head) * block[head];
+	double nr_insns = 0;
+
+	if (!begins_anew(at, head))
+		return 1;
+	for (int b = 0; b < cfg->exit; b++) {
+		if (is_inside(&at->nest, b, head))
+			nr_insns += block[b] * cfg->block[b].nr_insns;
+	}
+	return nr_insns > 0 ? 1 + IN_FLIGHT * entries / nr_insns : 1;
+}
+
+static double block_overlap(struct block_scene *at, int b)
+{
+	const int head = at->nest.inner[b];
+
+	if (head == LOOPS_NONE)
+		return 1;
+	if (!at->overlap[head])
+		at->overlap[head] = overlap_of(at, head);
+	return at->overlap[head];
+}
+
 /* What mispredicted jumps of a block cost, as far as windows expect them. */
 struct refills {
 	double least, usual;
@@ -244,9 +328,10 @@ static void add_block(struct block_scene *at, int b, struct block_costs *out)
 	}
 	wait += fetch_waits(&at->scene, b);
 	out->issue[b] = block->nr_insns / WIDTH;
-	out->best[b] =
-		fmax(fmax(LUCKY * schedule - save, nr_locks * LOCKED), out->issue[b]) +
-		refills.least;
+	out->best[b] = fmax(fmax((LUCKY * schedule - save) / block_overlap(at, b),
+				 nr_locks * LOCKED),
+			    out->issue[b]) +
+		       refills.least;
 	out->usual[b] =
 		fmax(fmax(schedule - save / 4, nr_locks * LOCKS) + refills.usual,
 		     out->best[b]);
@@ -267,6 +352,9 @@ int blame_costs_find(const struct blame_input *in, struct arena *arena,
 			  ? blame_scene_init(&at.scene, in, arena, NULL)
 			  : -ENOMEM;
 
+	at.overlap = arena_array(arena, nr, sizeof(double));
+	if (!err && !at.overlap)
+		err = -ENOMEM;
 	if (!err)
 		err = loops_nest(in->cfg, arena, &at.nest);
 	if (err)

@@ -658,6 +658,62 @@ START_TEST(expected_mispredictions_cost_cycles)
 }
 END_TEST
 
+/*
+ * A loop of one instruction, which waits for itself, in another loop: rounds of the
+ * inner one for each of the outer one, and whether the outer one sets its register
+ * anew.
+ */
+static const struct nested {
+	double rounds;
+	bool anew;
+	double best;
+} nested[] = {
+	{ 12, false, 6 },
+	{ 12, true, 6 / (1 + 512.0 / 12) },
+	{ 12000, true, 6 / (1 + 512.0 / 12000) },
+};
+
+START_TEST(short_loops_overlap)
+{
+	static const struct cfg_edge edge[] = {
+		{ 0, 1, EDGE_FALL }, { 1, 2, EDGE_FALL },  { 2, 2, EDGE_TAKEN },
+		{ 2, 3, EDGE_FALL }, { 3, 1, EDGE_TAKEN }, { 3, 4, EDGE_RETURN }
+	};
+	static const int nr_insns[] = { 1, 1, 1, 1 };
+	const struct nested *n = &nested[_i];
+	struct scale_costs costs;
+	struct procedure p;
+
+	memset(&p, 0, sizeof(p));
+	arena_init(&p.arena, 0);
+	open_procedure(&p, cfg_make(&p.arena, 5, edge, NR(edge)), nr_insns);
+	for (int i = 0; i < 4; i++) {
+		p.insn[i] = (struct insn){ .address = 16 * (uint64_t)i, .size = 4 };
+		p.timing[i] = (struct isa_timing){ .modelled = true,
+						   .head = 8,
+						   .execute = 8,
+						   .culprit = ISA_NO_CULPRIT };
+	}
+	add_register(&p.insn[2].reads, V0);
+	add_register(&p.insn[2].writes, V0);
+	add_register(&p.insn[1].writes, V0);
+	if (!n->anew)
+		add_register(&p.insn[1].reads, V0);
+	p.block[0] = p.block[4] = 1;
+	p.block[1] = p.block[3] = 100;
+	p.block[2] = 100 * n->rounds;
+	for (int e = 0; e < p.cfg->nr_edges; e++)
+		p.edge[e] =
+			fmin(p.block[p.cfg->edge[e].from], p.block[p.cfg->edge[e].to]);
+	p.edge[2] = p.block[2] - 100;
+	ck_assert_int_eq(blame_costs_find(&p.in, &p.arena, &costs), 0);
+	ck_assert_double_eq_tol(costs.best[2], n->best, 1e-9);
+	ck_assert_double_eq(costs.usual[2], 8);
+	ck_assert_double_eq(costs.best[1], 6);
+	arena_fini(&p.arena);
+}
+END_TEST
+
 /* What is looked for: the writers of a register, or the stores to a place. */
 struct target {
 	unsigned int reg;
@@ -1133,6 +1189,7 @@ static Suite *blame_suite(void)
 	tcase_add_loop_test(tc, windows_tell_which_jump_is_mispredicted, 0, NR(jumps));
 	tcase_add_test(tc, a_refill_is_no_wait_for_an_operand);
 	tcase_add_test(tc, expected_mispredictions_cost_cycles);
+	tcase_add_loop_test(tc, short_loops_overlap, 0, NR(nested));
 	tcase_add_test(tc, addresses_of_windows_decide);
 	tcase_add_loop_test(tc, pointers_are_chased_only_through_the_load_itself, 0,
 			    NR(chains));
