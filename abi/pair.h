@@ -4,18 +4,20 @@
  *
  * Double sampling (SOSP'97 section 7) in software. After a window, the BPF program of
  * windows opens a pair: it stores the thread's registers. The collector's next sample
- * on this CPU closes the pair if it is of the same thread: it replaces each register by
- * its change. The pair's time is the CPU time of the thread; what the hypervisor took
- * meanwhile is left out, as samples leave it out. The next window hands the closed pair
- * to the daemon. If a loop adds a constant to a register, the change of the
- * register shows how many iterations ran between the two samples
+ * or tick on this CPU in user mode closes the pair if it is of the same thread: it
+ * replaces each register by its change. The pair's time is the CPU time of the thread;
+ * what the hypervisor took meanwhile is left out, as samples leave it out. The next
+ * window hands the closed pair to the daemon. If a loop adds a constant to a register,
+ * the change of the register shows how many iterations ran between the two samples
  * (analysis/windows/steps.h).
  *
  * P1  A value of a register never leaves the kernel: a record has only changes.
  *
  * P2  Only BPF programs on a CPU write the CPU's pair. The exception is stolen_at,
  *     which the daemon writes before the first window. state is written last, so a
- *     program that interrupts another one finds a complete pair, or none.
+ *     program that interrupts another one finds a complete pair, or none. A program at
+ *     a tick may be interrupted by those of samples and windows: while it closes a
+ *     pair, state is CPI_PAIR_AT_TICK, and they leave the pair alone.
  *
  * P3  Per CPU: received = recorded + Σ dropped + (state is not NONE).
  */
@@ -25,11 +27,17 @@
 #include <stdint.h>
 
 #define CPI_PAIR_REGS   32 /* x86-64 has 16 of them; the numbers are abi/uop.h's */
+#define CPI_PAIR_SAVED  34 /* words that an interrupt of user mode saves on arm64 */
 #define CPI_PAIR_BACK   16
 #define CPI_PAIR_MIN_NS 20000     /* a shorter pair stays open */
 #define CPI_PAIR_MAX_NS 100000000 /* elapsed, if the thread was switched out */
 
-enum cpi_pair_state { CPI_PAIR_NONE, CPI_PAIR_OPEN, CPI_PAIR_CLOSED };
+enum cpi_pair_state {
+	CPI_PAIR_NONE,
+	CPI_PAIR_OPEN,
+	CPI_PAIR_CLOSED,
+	CPI_PAIR_AT_TICK, /* a tick closes it just now */
+};
 
 /*
  * Why a pair has no record. SWITCHED is also the reason if no sample closed the pair
@@ -80,6 +88,7 @@ struct cpi_pair_cpu {
 	uint64_t ran;      /* likewise: cpi_pair_ran() */
 	uint64_t stolen;   /* likewise: cpi_pair_stolen() */
 	struct cpi_pair_counts counts;
+	uint64_t at_tick[CPI_PAIR_SAVED]; /* the registers, copied */
 	struct cpi_pair_record record;
 };
 

@@ -413,6 +413,22 @@ static __always_inline void close_pair(const struct bpf_perf_event_data *ctx,
 		cpi_pair_close(pair, &ctx->regs, PC_OF(&ctx->regs));
 }
 
+/* The same at a tick in user mode, whose registers are at regs in the kernel. */
+static __always_inline void close_pair_at_tick(const char *regs, uint32_t number)
+{
+	struct cpi_pair_cpu *pair = bpf_map_lookup_elem(&cpi_pairs, &number);
+	const struct cpi_regs *copy;
+
+	if (!pair || *(volatile uint32_t *)&pair->state != CPI_PAIR_OPEN)
+		return;
+	*(volatile uint32_t *)&pair->state = CPI_PAIR_AT_TICK;
+	copy = (const struct cpi_regs *)pair->at_tick;
+	if (!bpf_probe_read_kernel(pair->at_tick, sizeof(*copy), regs))
+		cpi_pair_close(pair, copy, PC_OF(copy));
+	if (*(volatile uint32_t *)&pair->state == CPI_PAIR_AT_TICK)
+		*(volatile uint32_t *)&pair->state = CPI_PAIR_OPEN;
+}
+
 SEC("perf_event")
 int cpi_sample(struct bpf_perf_event_data *ctx)
 {
@@ -448,8 +464,11 @@ int cpi_tick(const uint64_t *args)
 	if (!bpf_probe_read_kernel(&regs, sizeof(regs),
 				   (const char *)timer + LOADED(CPI_BPF_TICK_REGS)) &&
 	    !bpf_probe_read_kernel(at, sizeof(at), regs + PC_AT) &&
-	    (LOADED(CPI_BPF_TICK_KERNEL) || IS_USER_MODE(at[1])))
+	    (LOADED(CPI_BPF_TICK_KERNEL) || IS_USER_MODE(at[1]))) {
+		if (LOADED(CPI_BPF_PAIRS) && IS_USER_MODE(at[1]))
+			close_pair_at_tick(regs, number);
 		return count_sample(cpu, number, at[0], regs, outcome_of_tick);
+	}
 	cpu->ticks_elsewhere++;
 	return 0;
 }

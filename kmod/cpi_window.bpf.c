@@ -324,6 +324,8 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx,
 		cpu->counts.elsewhere++;
 		return;
 	}
+	if (pair && *(volatile uint32_t *)&pair->state == CPI_PAIR_AT_TICK)
+		pair = NULL;
 	if (pair)
 		finish_pair(pair, ctx);
 	task = bpf_get_current_task_btf();

@@ -7,9 +7,12 @@
 #include "daemon/windows/windowpairs.h"
 
 #include <stdlib.h>
+#include <sys/param.h>
 
 #include "analysis/windows/steps.h"
 #include "base/grow.h"
+#include "base/hash.h"
+#include "base/hmap.h"
 
 #if defined(__aarch64__)
 #define CLOBBERED STEPS_CLOBBERED_AARCH64
@@ -19,10 +22,24 @@
 #define SP        CPI_REG_X86_RSP
 #endif
 
-#define MOST_PER_NS 8 /* rounds: no machine is faster */
+#define MOST_PER_NS 8      /* rounds: no machine is faster */
+#define TRIED       8      /* pairs of a loop, after which their longest may change */
+#define SHORTEST_NS 100000 /* below, interrupts take too large a part */
+#define MOST_LOOPS  4096   /* whose pairs are judged: 300 kB */
+
+/* The pairs of a loop, by the instruction that counts its rounds. */
+struct loop_pairs {
+	struct hnode node;
+	const struct known_image *image; /* only to be compared */
+	uint64_t offset;
+	uint64_t most_ns; /* longer ones are left out */
+	uint64_t seen_ns; /* the longest of those below */
+	int nr, nr_bad;   /* since most_ns changed, or the last TRIED */
+};
 
 struct windowpairs {
 	struct steps *steps;
+	struct hmap loops; /* struct loop_pairs */
 	struct cpi_pair_record *record;
 	size_t nr, cap;
 	struct cpi_pair_counts counts; /* the kernel side's */
@@ -44,8 +61,15 @@ struct windowpairs *windowpairs_new(void)
 
 void windowpairs_free(struct windowpairs *p)
 {
+	struct hnode *n, *next;
+
 	if (!p)
 		return;
+	hmap_for_each (&p->loops, n, next) {
+		hmap_remove(&p->loops, n);
+		free(container_of(n, struct loop_pairs, node));
+	}
+	hmap_fini(&p->loops);
 	steps_free(p->steps);
 	free(p->record);
 	free(p);
@@ -79,6 +103,44 @@ void windowpairs_note_counts(struct windowpairs *p, const struct cpi_pair_counts
 	p->counts = *sum;
 	p->nr_by_outcome[PAIR_SWITCHED] = sum->dropped[CPI_PAIR_DROP_SWITCHED];
 	p->nr_by_outcome[PAIR_RING_LOST] = sum->dropped[CPI_PAIR_DROP_RING];
+}
+
+/* ---- how long pairs of a loop may be ---- */
+
+/* NULL: there is no room, so that its pairs may have any length. */
+static struct loop_pairs *loop_of(struct windowpairs *p, const struct tally_site *at)
+{
+	const uint64_t hash = hash_u64((uintptr_t)at->image ^ at->offset);
+	struct loop_pairs *l;
+
+	for (struct hnode *n = hmap_first(&p->loops, hash); n; n = hmap_next(n)) {
+		l = container_of(n, struct loop_pairs, node);
+		if (l->image == at->image && l->offset == at->offset)
+			return l;
+	}
+	l = p->loops.nr < MOST_LOOPS ? calloc(1, sizeof(*l)) : NULL;
+	if (!l)
+		return NULL;
+	*l = (struct loop_pairs){ .image = at->image,
+				  .offset = at->offset,
+				  .most_ns = UINT64_MAX };
+	if (!hmap_insert(&p->loops, &l->node, hash))
+		return l;
+	free(l);
+	return NULL;
+}
+
+static void judge(struct loop_pairs *l, uint64_t ns, bool is_bad)
+{
+	l->nr++;
+	l->nr_bad += is_bad;
+	l->seen_ns = MAX(l->seen_ns, ns);
+	if (l->nr < TRIED)
+		return;
+	if (10 * l->nr_bad > 3 * l->nr)
+		l->most_ns = MAX(l->seen_ns / 2, SHORTEST_NS);
+	l->nr = l->nr_bad = 0;
+	l->seen_ns = 0;
 }
 
 /* ---- what a pair tells ---- */
@@ -149,12 +211,12 @@ static uint32_t classify(const struct cpi_pair_record *r, const struct step *s,
 }
 
 /* The evidence of a pair about one register. */
-static enum windowpairs_outcome add_step(const struct cpi_pair_record *r,
-					 const struct step *s,
-					 const struct windowpairs_code *code,
-					 struct windowtally *to)
+static enum windowpairs_outcome
+add_step(struct windowpairs *p, const struct cpi_pair_record *r, const struct step *s,
+	 const struct windowpairs_code *code, struct windowtally *to)
 {
 	struct tally_site at, start;
+	struct loop_pairs *loop;
 	uint64_t rounds;
 	uint32_t class;
 
@@ -163,7 +225,13 @@ static enum windowpairs_outcome add_step(const struct cpi_pair_record *r,
 	if (!code->find(code->ctx, r->from, &start) ||
 	    !code->find(code->ctx, s->at, &at))
 		return PAIR_STALE;
+	loop = loop_of(p, &at);
+	if (loop && r->ns > loop->most_ns)
+		return PAIR_LONG;
 	class = classify(r, s, &rounds);
+	if (loop)
+		judge(loop, r->ns,
+		      class == EDGES_PACE_LEFT || class == EDGES_PACE_DISAGREES);
 	if (add_pace(to, &at, &start, class, r->ns, rounds))
 		return PAIR_NO_SPACE;
 	if (class == EDGES_PACE_LEFT)
@@ -215,7 +283,7 @@ add_loops(struct windowpairs *p, const struct cpi_pair_record *r, uint64_t aroun
 
 		if (is_told(step, nr, i) || is_inner(inner, step[i].at))
 			continue;
-		one = add_step(r, &step[i], code, to);
+		one = add_step(p, r, &step[i], code, to);
 		if (best == PAIR_NO_COUNTER || one == PAIR_STORED)
 			best = one;
 		if (around == r->from)

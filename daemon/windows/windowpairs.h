@@ -8,6 +8,10 @@
  * it ran, and how long that took (EDGES_PACE, EDGES_PACE_START in
  * db/profile/edges.h); the changes are thrown away.
  *
+ * Between the two samples a loop may be left. If that happens to more than three in ten
+ * pairs of a loop, longer pairs of it are left out from then on, so that those which
+ * fit into its runs are most.
+ *
  * I1  Pairs taken = Σ outcomes. The outcome "stored" means that something of the pair
  *     was stored.
  */
@@ -28,6 +32,7 @@
 	X(NO_COUNTER, "no_counter") /* no register is a loop counter there */          \
 	X(LEFT, "left")             /* it ended outside of the loop */                 \
 	X(DISAGREES, "disagrees") /* the loop was left and entered again in between */ \
+	X(LONG, "long")           /* longer than this loop mostly runs */              \
 	X(NO_SPACE, "no_space")
 
 enum windowpairs_outcome {

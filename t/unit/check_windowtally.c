@@ -424,6 +424,69 @@ START_TEST(the_register_that_goes_on_in_the_outer_loop_counts)
 }
 END_TEST
 
+static uint64_t status_of(const struct windowpairs *p, const char *name)
+{
+	struct buf text = { 0 };
+	const char *at;
+	uint64_t n = 0;
+
+	windowpairs_status(p, &text);
+	at = strstr(text.data, name);
+	if (at)
+		n = strtoull(at + strlen(name), NULL, 10);
+	buf_fini(&text);
+	return n;
+}
+
+/* Short pairs fit into its runs, longer ones are left out after a few. */
+START_TEST(pairs_are_as_short_as_their_loop)
+{
+	struct cpi_pair_record r = { .from = LOOP + 4, .to = LOOP + 4 };
+	struct windowtally *t = windowtally_new();
+	struct windowpairs *p = windowpairs_new();
+	struct cpi_code_page page;
+	const struct windowpairs_code code = { find_code, find_site, &page };
+
+	make_loop(&page);
+	for (int i = 0; i < 8; i++) {
+		r.ns = 4000000;
+		r.change[3] = i % 2 ? 1000000 : (uint64_t)-1000000;
+		windowpairs_add(p, &r, &code, t);
+	}
+	r.change[3] = 1000000;
+	windowpairs_add(p, &r, &code, t);
+	r.ns = 2000000;
+	windowpairs_add(p, &r, &code, t);
+	ck_assert_uint_eq(status_of(p, "pairs_lost.disagrees "), 4);
+	ck_assert_uint_eq(status_of(p, "pairs_lost.long "), 1);
+	ck_assert_uint_eq(status_of(p, "pairs_stored "), 5);
+	windowpairs_free(p);
+	windowtally_free(t);
+}
+END_TEST
+
+/* Two of eight may disagree. */
+START_TEST(pairs_of_a_long_loop_stay_long)
+{
+	struct cpi_pair_record r = { .from = LOOP + 4, .to = LOOP + 4, .ns = 4000000 };
+	struct windowtally *t = windowtally_new();
+	struct windowpairs *p = windowpairs_new();
+	struct cpi_code_page page;
+	const struct windowpairs_code code = { find_code, find_site, &page };
+
+	make_loop(&page);
+	for (int i = 0; i < 80; i++) {
+		r.change[3] = i % 4 ? 1000000 : (uint64_t)-1000000;
+		windowpairs_add(p, &r, &code, t);
+	}
+	ck_assert_uint_eq(status_of(p, "pairs_lost.disagrees "), 20);
+	ck_assert_uint_eq(status_of(p, "pairs_lost.long "), 0);
+	ck_assert_uint_eq(status_of(p, "pairs_stored "), 60);
+	windowpairs_free(p);
+	windowtally_free(t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("windowtally");
@@ -441,6 +504,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, times_are_in_their_class);
 	tcase_add_test(tc, a_pair_in_a_loop_that_calls_counts_once);
 	tcase_add_test(tc, the_register_that_goes_on_in_the_outer_loop_counts);
+	tcase_add_test(tc, pairs_are_as_short_as_their_loop);
+	tcase_add_test(tc, pairs_of_a_long_loop_stay_long);
 	suite_add_tcase(s, tc);
 	return s;
 }
