@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 
-plan 30
+plan 31
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 web_start --db=known.db
@@ -26,6 +26,8 @@ answer_is "a flag that is 1" 'api/v1/prof?epoch=all&idle=1' cpi prof --epoch all
 answer_is "a flag that is 0" 'api/v1/prof?epoch=all&idle=0' cpi prof --epoch all --format=json
 answer_is "a value that is encoded" 'api/v1/prof?epoch=%61ll&procedure=target%5Fh*' \
 	cpi prof --epoch all --procedure 'target_h*' --format=json
+get 'api/v1/prof?epoch=all&thread=a' >got
+like "$(cat got)" 'have no profiles by thread' "threads can be selected"
 answer_is "CSV" 'api/v1/prof?epoch=all&format=csv' cpi prof --epoch all --format=csv
 answer_is "text" 'api/v1/prof?epoch=all&format=text' cpi prof --epoch all
 answer_is "list" 'api/v1/list?epoch=all&procedure=target_hot' \
