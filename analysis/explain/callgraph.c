@@ -372,7 +372,7 @@ int callgraph_get(const struct callgraph_kept *kept, size_t nr, struct callgraph
 		callgraph_free(g);
 		return err;
 	}
-	g->sorted = true;
+	g->sorted = nr > 0; /* bsearch() wants an array */
 	*out = g;
 	return 0;
 }
