@@ -292,9 +292,14 @@ static int alignment(uint64_t address)
 	return bit && bit < MOST_ALIGNED ? (int)bit : MOST_ALIGNED;
 }
 
-/* The copy of rep movs and rep stos: b bytes to a. */
+/*
+ * The copy of rep movs and rep stos: b bytes to a. An interrupt may come in the middle
+ * of it. So where a window begins, only a rest may be left.
+ */
 static void note_copy(struct windowreplay *r, const struct cpi_window_op *o)
 {
+	if (r->state.window.nr == 1)
+		return;
 	add(r, make(r, OPERAND_SIZE, 3, (int64_t)o->b, o->unknown_b));
 	add(r, make(r, OPERAND_ALIGNMENT, 3, alignment(o->a), o->unknown_a & 1));
 }

@@ -394,6 +394,35 @@ START_TEST(the_lowest_byte_of_a_pointer_has_its_alignment)
 }
 END_TEST
 
+/* The first copy may have begun before the window. */
+START_TEST(a_copy_where_a_window_begins_has_no_size)
+{
+	static struct kernel k;
+	struct windowreplay *r = windowreplay_new();
+	const uint64_t reg[MOST] = { MEMORY + 8, 24 };
+	const struct replay_operand *o;
+
+	memset(&k, 0, sizeof(k));
+	for (int i = 0; i < 2; i++) {
+		put(&k, CPI_UOP_SHL, CPI_REG_TEMP, 1, CPI_REG_ZERO)->flags |=
+			CPI_UOP_SRC_IMM;
+		put(&k, CPI_UOP_BLUR, CPI_REG_NONE, 0, CPI_REG_TEMP)->flags |=
+			CPI_UOP_MORE;
+		k.page.index[4 * (2 * i + 1)] = 0;
+	}
+	k.page.index[4] = 3;
+	k.page.index[8] = 0;
+	ck_assert_uint_eq(take(&k, reg)->nr, 2);
+	ck_assert_int_eq(replay(r, &k, &o), 2);
+	ck_assert_uint_eq(o[0].at, CODE + 4);
+	ck_assert_int_eq(o[0].kind, OPERAND_SIZE);
+	ck_assert_int_eq(o[0].value, 24);
+	ck_assert_int_eq(o[1].kind, OPERAND_ALIGNMENT);
+	ck_assert_int_eq(o[1].value, 8);
+	windowreplay_free(r);
+}
+END_TEST
+
 static bool has_key(const void *memory, size_t size)
 {
 	const uint64_t key = KEY;
@@ -440,6 +469,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(t, sizes_that_are_passed_after_a_return_belong_to_the_jump,
 			    0, 2);
 	tcase_add_test(t, the_lowest_byte_of_a_pointer_has_its_alignment);
+	tcase_add_test(t, a_copy_where_a_window_begins_has_no_size);
 	tcase_add_test(t, what_was_replayed_is_erased);
 	suite_add_tcase(s, t);
 	return s;
