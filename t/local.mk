@@ -215,7 +215,7 @@ t_accuracy_data_measure_CFLAGS = $(AM_CFLAGS)
 t_accuracy_data_measure_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a $(ZSTD_LIBS) -lm
 t_accuracy_data_program_SOURCES = t/accuracy/data_program.c
 t_accuracy_data_program_CFLAGS = $(AM_CFLAGS) -O1
-EXTRA_DIST += t/accuracy/data
+EXTRA_DIST += t/accuracy/data t/accuracy/widths
 # Where samples land.
 check_PROGRAMS += t/accuracy/landing_kernels
 t_accuracy_landing_kernels_SOURCES = t/accuracy/landing_kernels.c

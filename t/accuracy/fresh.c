@@ -4,7 +4,8 @@
  * fresh           - their names, one a line
  *
  * As t/programs/stall.c, for 't/accuracy/culprits --fresh'. The kernels were written
- * when the order of culprits was fixed, and before any of them had been profiled.
+ * when the order of culprits was fixed, and before any of them had been profiled; those
+ * from dcache_tree on later, likewise.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -360,6 +361,187 @@ KERNEL void stall_icache_long(unsigned long rounds)
 }
 #endif
 
+/* A tree of 2^21 - 1 nodes, a line each, whose children are at random places. */
+KERNEL void stall_dcache_tree(unsigned long rounds)
+{
+	static uint64_t state = 21;
+	uint64_t sum = 0;
+
+	LOOP
+	{
+		const uint64_t key = next_random(&state);
+		size_t at = 1;
+
+		for (int level = 0; level < 20; level++) {
+			at = 2 * at + (key >> level & 1);
+			sum += (unsigned char)memory[index_of[at] * LINE + 12];
+		}
+	}
+	result += sum;
+}
+
+/* Two fields of objects, by a table of pointers to them. */
+KERNEL void stall_dcache_objects(unsigned long rounds)
+{
+	static const char **object;
+	static size_t at;
+	uint64_t sum = 0;
+
+	if (!object) {
+		object = malloc(NR_LINES / 2 * sizeof(*object));
+		if (!object)
+			exit(1);
+		for (size_t i = 0; i < NR_LINES / 2; i++)
+			object[i] = memory + index_of[i] * LINE;
+	}
+	LOOP
+	{
+		const char *o = object[at++ % (NR_LINES / 2)];
+
+		sum += (unsigned char)o[16] * (uint64_t)(unsigned char)o[48];
+	}
+	result += sum;
+}
+
+/* A column of a matrix: a line of each page, all of which fit into the second cache. */
+KERNEL void stall_dtlb_matrix(unsigned long rounds)
+{
+	static size_t row;
+	uint64_t sum = 0;
+
+	LOOP
+	{
+		sum += (unsigned char)pages[row * (PAGE + LINE) + 32];
+		row = row + 1 < NR_PAGES ? row + 1 : 0;
+	}
+	result += sum;
+}
+
+KERNEL void stall_divide_power(unsigned long rounds)
+{
+	uint64_t x = 3, modulus = 4294967291u;
+
+	HIDE(modulus);
+	LOOP x = x * x % modulus + 2;
+	result += x;
+}
+
+KERNEL void stall_mispredict_cases(unsigned long rounds)
+{
+	static uint64_t state = 77;
+	uint64_t x = 0;
+
+	LOOP
+	{
+		switch (next_random(&state) >> 30 & 7) {
+		case 0:
+			x += 5;
+			break;
+		case 1:
+			x ^= i;
+			break;
+		case 2:
+			x -= 9;
+			break;
+		case 3:
+			x |= 64;
+			break;
+		case 4:
+			x = ~x;
+			break;
+		case 5:
+			x <<= 1;
+			break;
+		case 6:
+			x &= 0xffff;
+			break;
+		default:
+			x = i;
+		}
+		HIDE(x);
+	}
+	result += x;
+}
+
+/* Words of 1 to 8 letters. */
+KERNEL void stall_mispredict_lengths(unsigned long rounds)
+{
+	static uint64_t state = 31;
+	uint64_t sum = 0;
+
+	LOOP
+	{
+		unsigned int left = (next_random(&state) >> 20 & 7) + 1;
+
+		do {
+			sum += left;
+			HIDE(sum);
+		} while (--left);
+	}
+	result += sum;
+}
+
+KERNEL void stall_store_table(unsigned long rounds)
+{
+	static size_t at;
+
+	LOOP *(volatile uint32_t *)(memory + index_of[at++ % NR_LINES] * LINE + 40) = 1;
+}
+
+KERNEL void stall_atomic_exchange(unsigned long rounds)
+{
+	static uint64_t words[16];
+
+	LOOP __atomic_exchange_n(&words[i % 16], i, __ATOMIC_SEQ_CST);
+}
+
+/* The scalar product of two vectors of 2 KiB. */
+KERNEL void stall_chain_dot(unsigned long rounds)
+{
+	static float a[512], b[512];
+	float sum = 0;
+
+	LOOP
+	{
+		sum += a[i % 512] * b[i % 512];
+		__asm__ volatile("" : "+x"(sum));
+	}
+	result += (uint64_t)sum;
+}
+
+#if defined(__x86_64__)
+/* 270 KiB of code without a jump, whose instructions do nothing. */
+KERNEL void stall_icache_nops(unsigned long rounds)
+{
+	for (unsigned long i = 0; i < rounds; i += 30000)
+		__asm__ volatile(".rept 30000\n"
+				 ".byte 0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n .endr");
+}
+
+KERNEL void stall_port_popcnt(unsigned long rounds)
+{
+	uint64_t a, b, c, d, e, f;
+
+	LOOP __asm__ volatile("popcntq %6, %0; popcntq %6, %1; popcntq %6, %2;"
+			      "popcntq %6, %3; popcntq %6, %4; popcntq %6, %5"
+			      : "=&r"(a), "=&r"(b), "=&r"(c), "=&r"(d), "=&r"(e),
+				"=&r"(f)
+			      : "r"(i));
+	result += rounds ? a : 0;
+}
+
+KERNEL void stall_unit_arctan(unsigned long rounds)
+{
+	double x = 0.7;
+
+	LOOP __asm__ volatile("fldl %0; fld1; fpatan; fstpl %0"
+			      : "+m"(x)
+			      :
+			      : "st", "st(1)");
+	result += (uint64_t)x;
+}
+#endif
+
 static const struct {
 	const char *name;
 	void (*run)(unsigned long);
@@ -377,6 +559,12 @@ static const struct {
 	X(chain_sub),
 #if defined(__x86_64__)
 	X(unit_tangent),    X(port_crc),          X(icache_long),
+#endif
+	X(dcache_tree),     X(dcache_objects),    X(dtlb_matrix),
+	X(divide_power),    X(mispredict_cases),  X(mispredict_lengths),
+	X(store_table),     X(atomic_exchange),   X(chain_dot),
+#if defined(__x86_64__)
+	X(icache_nops),     X(port_popcnt),       X(unit_arctan),
 #endif
 #undef X
 };

@@ -100,7 +100,7 @@ t_bench_execs_CFLAGS = $(AM_CFLAGS)
 
 dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/imports t/bench/workload
 EXTRA_DIST += t/bench/README.md t/bench/lines t/bench/lines_unit.cc
-dist_check_SCRIPTS += t/bench/compare t/bench/counts t/bench/hook t/bench/imports t/bench/record \
+dist_check_SCRIPTS += t/bench/compare t/bench/counts t/bench/hook t/bench/imports t/bench/record t/bench/windows \
 	t/bench/recordings t/bench/report \
 	t/bench/tip t/bench/what_ran t/bench/workload
 EXTRA_DIST += t/bench/README.md
