@@ -88,7 +88,8 @@ void control_publish(struct control *c, struct session *s)
 	const uint64_t now_ns = time_mono_ns();
 	const bool is_asked = c->asked_ns && now_ns - c->asked_ns < ASKED_NS;
 
-	if (now_ns - c->published_ns >= (is_asked ? PUBLISH_NS : PUBLISH_IDLE_NS))
+	if (!c->published_ns ||
+	    now_ns - c->published_ns >= (is_asked ? PUBLISH_NS : PUBLISH_IDLE_NS))
 		publish(c, s);
 }
 
