@@ -49,15 +49,16 @@
 #endif
 
 static const int allowed[] = {
-	SYS_read,       SYS_write,   SYS_pread64, SYS_fstat,         SYS_close,
-	SYS_fcntl,      SYS_mmap,    SYS_mremap,  SYS_munmap,        SYS_brk,
-	SYS_sendmsg,    SYS_recvmsg, SYS_futex,   SYS_clock_gettime, SYS_exit_group,
+	SYS_read,       SYS_write,         SYS_pread64,    SYS_fstat,
+	SYS_close,      SYS_fcntl,         SYS_mmap,       SYS_mremap,
+	SYS_munmap,     SYS_brk,           SYS_sendmsg,    SYS_recvmsg,
+	SYS_futex,      SYS_clock_gettime, SYS_exit_group, SYS_mprotect,
+	SYS_lseek,      SYS_rt_sigreturn,
 #ifdef SYS_newfstatat
 	SYS_newfstatat,
 #endif
 #ifdef SANITIZERS
-	SYS_exit,       SYS_lseek,   SYS_madvise, SYS_mprotect,      SYS_rt_sigreturn,
-	SYS_getrandom,
+	SYS_exit,       SYS_madvise,       SYS_getrandom,
 #endif
 };
 

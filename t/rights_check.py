@@ -120,9 +120,13 @@ def children_of(pid):
 
 def below(pid, parent=None):
     """(pid, name) of it and all below it; a worker has the name of its server."""
-    name = read('/proc/%d/comm' % pid).strip()
+    try:
+        name = read('/proc/%d/comm' % pid).strip()
+        children = children_of(pid)
+    except FileNotFoundError:  # it has ended
+        return
     yield pid, name + ' worker' if name == parent else name
-    for child in children_of(pid):
+    for child in children:
         yield from below(child, name)
 
 
