@@ -16,8 +16,8 @@
  * P2  Only BPF programs on a CPU write the CPU's pair. The exception is stolen_at,
  *     which the daemon writes before the first window. state is written last, so a
  *     program that interrupts another one finds a complete pair, or none. A program at
- *     a tick may be interrupted by those of samples and windows: while it closes a
- *     pair, state is CPI_PAIR_AT_TICK, and they leave the pair alone.
+ *     a tick may be interrupted by those of samples and windows: while it looks at the
+ *     pair, is_at_tick is set, and they leave the pair alone.
  *
  * P3  Per CPU: received = recorded + Σ dropped + (state is not NONE).
  */
@@ -32,16 +32,11 @@
 #define CPI_PAIR_MIN_NS 20000     /* a shorter pair stays open */
 #define CPI_PAIR_MAX_NS 100000000 /* elapsed, if the thread was switched out */
 
-enum cpi_pair_state {
-	CPI_PAIR_NONE,
-	CPI_PAIR_OPEN,
-	CPI_PAIR_CLOSED,
-	CPI_PAIR_AT_TICK, /* a tick closes it just now */
-};
+enum cpi_pair_state { CPI_PAIR_NONE, CPI_PAIR_OPEN, CPI_PAIR_CLOSED };
 
 /*
- * Why a pair has no record. SWITCHED is also the reason if no sample closed the pair
- * before the next window, or if it took longer than CPI_PAIR_MAX_NS.
+ * Why a pair has no record. SWITCHED is also the reason if no sample or tick closed the
+ * pair before the next window, or if it took longer than CPI_PAIR_MAX_NS.
  */
 #define CPI_PAIR_DROPS(X)                                                   \
 	X(SWITCHED, "switched") /* the next sample was of another thread */ \
@@ -88,6 +83,7 @@ struct cpi_pair_cpu {
 	uint64_t ran;      /* likewise: cpi_pair_ran() */
 	uint64_t stolen;   /* likewise: cpi_pair_stolen() */
 	struct cpi_pair_counts counts;
+	uint64_t is_at_tick; /* a tick's program looks at the pair just now */
 	uint64_t at_tick[CPI_PAIR_SAVED]; /* the registers, copied */
 	struct cpi_pair_record record;
 };

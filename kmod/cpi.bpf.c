@@ -408,7 +408,8 @@ static __always_inline void close_pair(const struct bpf_perf_event_data *ctx,
 {
 	struct cpi_pair_cpu *pair = bpf_map_lookup_elem(&cpi_pairs, &number);
 
-	if (pair && *(volatile uint32_t *)&pair->state == CPI_PAIR_OPEN &&
+	if (pair && !*(volatile uint64_t *)&pair->is_at_tick &&
+	    *(volatile uint32_t *)&pair->state == CPI_PAIR_OPEN &&
 	    IN_USER_MODE(&ctx->regs))
 		cpi_pair_close(pair, &ctx->regs, PC_OF(&ctx->regs));
 }
@@ -421,12 +422,13 @@ static __always_inline void close_pair_at_tick(const char *regs, uint32_t number
 
 	if (!pair || *(volatile uint32_t *)&pair->state != CPI_PAIR_OPEN)
 		return;
-	*(volatile uint32_t *)&pair->state = CPI_PAIR_AT_TICK;
+	*(volatile uint64_t *)&pair->is_at_tick = 1;
 	copy = (const struct cpi_regs *)pair->at_tick;
-	if (!bpf_probe_read_kernel(pair->at_tick, sizeof(*copy), regs))
+	/* Again: a program that interrupted this one before may have closed it. */
+	if (*(volatile uint32_t *)&pair->state == CPI_PAIR_OPEN &&
+	    !bpf_probe_read_kernel(pair->at_tick, sizeof(*copy), regs))
 		cpi_pair_close(pair, copy, PC_OF(copy));
-	if (*(volatile uint32_t *)&pair->state == CPI_PAIR_AT_TICK)
-		*(volatile uint32_t *)&pair->state = CPI_PAIR_OPEN;
+	*(volatile uint64_t *)&pair->is_at_tick = 0;
 }
 
 SEC("perf_event")

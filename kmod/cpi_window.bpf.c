@@ -324,7 +324,7 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx,
 		cpu->counts.elsewhere++;
 		return;
 	}
-	if (pair && *(volatile uint32_t *)&pair->state == CPI_PAIR_AT_TICK)
+	if (pair && *(volatile uint64_t *)&pair->is_at_tick)
 		pair = NULL;
 	if (pair)
 		finish_pair(pair, ctx);

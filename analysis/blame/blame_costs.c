@@ -49,6 +49,9 @@
 #define IN_FLIGHT    512.0 /* instructions that the largest cores have begun at a time */
 #define FEW_LINES    3     /* a stride of so many lines is fetched ahead */
 
+/* Instructions that are looked at to find how loops of a procedure overlap: 1 s. */
+#define MOST_LOOKS (1u << 27)
+
 /* As struct scale_costs, to be filled. */
 struct block_costs {
 	double *issue, *best, *usual, *worst;
@@ -66,6 +69,7 @@ struct block_scene {
 	 */
 	double entries;
 	double *overlap; /* by head: as overlap_of(); 0: not known yet */
+	size_t nr_looks; /* at instructions, in overlap_of() */
 };
 
 static double granules(struct address a, double granule)
@@ -274,8 +278,13 @@ static double block_overlap(struct block_scene *at, int b)
 
 	if (head == LOOPS_NONE)
 		return 1;
-	if (!at->overlap[head])
-		at->overlap[head] = overlap_of(at, head);
+	if (!at->overlap[head] && at->nest.around[head] == LOOPS_NONE)
+		at->overlap[head] = 1;
+	if (!at->overlap[head]) {
+		at->overlap[head] =
+			at->nr_looks < MOST_LOOKS ? overlap_of(at, head) : INFINITY;
+		at->nr_looks += (size_t)at->scene.in->cfg->nr_insns;
+	}
 	return at->overlap[head];
 }
 
@@ -352,6 +361,7 @@ int blame_costs_find(const struct blame_input *in, struct arena *arena,
 			  ? blame_scene_init(&at.scene, in, arena, NULL)
 			  : -ENOMEM;
 
+	at.nr_looks = 0;
 	at.overlap = arena_array(arena, nr, sizeof(double));
 	if (!err && !at.overlap)
 		err = -ENOMEM;

@@ -30,8 +30,8 @@ struct bpf_node_config {
 	bool exec_ids; /* for exec ids (numbers that change with each exec; abi/kmod.h),
 			  also load the task iterator if the kernel has it */
 	int notices_fd; /* ring of notices to use; -1: make one */
-	bool pairs; /* close pairs: if a window opened one, the next sample completes it
-		       (abi/pair.h) */
+	bool pairs;     /* close pairs: if a window opened one, the next sample or tick
+			   completes it (abi/pair.h) */
 	uint32_t nr_all_cpus; /* size of the map of pairs, if pairs */
 	int pairs_fd;         /* map of pairs to use; -1: make one */
 };

@@ -23,9 +23,9 @@ struct bpf_table_config {
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	/* size of an overflow array, per CPU and set; a power of two */
 	uint32_t nr_entries;
-	bool outcome; /* record whether conditional jumps are taken */
-	bool pairs; /* close pairs: if a window opened one, the next sample completes it
-		       (abi/pair.h) */
+	bool outcome;   /* record whether conditional jumps are taken */
+	bool pairs;     /* close pairs: if a window opened one, the next sample or tick
+			   completes it (abi/pair.h) */
 	bool by_thread; /* count by thread, not by process */
 	/* some events are sampled outside of interrupts (event_interrupts()) */
 	bool in_tasks;

@@ -25,7 +25,7 @@
 #define MOST_PER_NS 8      /* rounds: no machine is faster */
 #define TRIED       8      /* pairs of a loop, after which their longest may change */
 #define SHORTEST_NS 100000 /* below, interrupts take too large a part */
-#define MOST_LOOPS  4096   /* whose pairs are judged: 300 kB */
+#define MOST_LOOPS  4096   /* judged at a time: 300 kB; then all are forgotten */
 
 /* The pairs of a loop, by the instruction that counts its rounds. */
 struct loop_pairs {
@@ -59,16 +59,21 @@ struct windowpairs *windowpairs_new(void)
 	return NULL;
 }
 
-void windowpairs_free(struct windowpairs *p)
+static void forget_loops(struct windowpairs *p)
 {
 	struct hnode *n, *next;
 
-	if (!p)
-		return;
 	hmap_for_each (&p->loops, n, next) {
 		hmap_remove(&p->loops, n);
 		free(container_of(n, struct loop_pairs, node));
 	}
+}
+
+void windowpairs_free(struct windowpairs *p)
+{
+	if (!p)
+		return;
+	forget_loops(p);
 	hmap_fini(&p->loops);
 	steps_free(p->steps);
 	free(p->record);
@@ -107,7 +112,7 @@ void windowpairs_note_counts(struct windowpairs *p, const struct cpi_pair_counts
 
 /* ---- how long pairs of a loop may be ---- */
 
-/* NULL: there is no room, so that its pairs may have any length. */
+/* NULL: there is no memory, so that its pairs may have any length. */
 static struct loop_pairs *loop_of(struct windowpairs *p, const struct tally_site *at)
 {
 	const uint64_t hash = hash_u64((uintptr_t)at->image ^ at->offset);
@@ -118,7 +123,9 @@ static struct loop_pairs *loop_of(struct windowpairs *p, const struct tally_site
 		if (l->image == at->image && l->offset == at->offset)
 			return l;
 	}
-	l = p->loops.nr < MOST_LOOPS ? calloc(1, sizeof(*l)) : NULL;
+	if (p->loops.nr == MOST_LOOPS)
+		forget_loops(p);
+	l = calloc(1, sizeof(*l));
 	if (!l)
 		return NULL;
 	*l = (struct loop_pairs){ .image = at->image,
@@ -137,8 +144,10 @@ static void judge(struct loop_pairs *l, uint64_t ns, bool is_bad)
 	l->seen_ns = MAX(l->seen_ns, ns);
 	if (l->nr < TRIED)
 		return;
-	if (10 * l->nr_bad > 3 * l->nr)
+	if (2 * l->nr_bad >= l->nr)
 		l->most_ns = MAX(l->seen_ns / 2, SHORTEST_NS);
+	else if (!l->nr_bad)
+		l->most_ns = l->most_ns > UINT64_MAX / 2 ? UINT64_MAX : 2 * l->most_ns;
 	l->nr = l->nr_bad = 0;
 	l->seen_ns = 0;
 }

@@ -8,9 +8,10 @@
  * it ran, and how long that took (EDGES_PACE, EDGES_PACE_START in
  * db/profile/edges.h); the changes are thrown away.
  *
- * Between the two samples a loop may be left. If that happens to more than three in ten
- * pairs of a loop, longer pairs of it are left out from then on, so that those which
- * fit into its runs are most.
+ * Between the two samples a loop may be left. If that happens in half of eight pairs of
+ * a loop, only pairs of half their length are used, and if it happens in none of eight,
+ * those of twice that length are used again. So it happens in about a quarter, where
+ * the one is as likely as the other.
  *
  * I1  Pairs taken = Σ outcomes. The outcome "stored" means that something of the pair
  *     was stored.

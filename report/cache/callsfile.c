@@ -4,8 +4,8 @@
  *
  *	{ key, number of factors }, factors …
  *
- * The graphs that this run used or made come first. When the file is full, the last
- * ones are left out: those that no run has asked for since longest.
+ * The file is written if a graph was made. Those that this run used or made come first.
+ * When the file is full, the last ones are left out.
  */
 #include "config.h"
 

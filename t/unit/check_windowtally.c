@@ -460,6 +460,12 @@ START_TEST(pairs_are_as_short_as_their_loop)
 	ck_assert_uint_eq(status_of(p, "pairs_lost.disagrees "), 4);
 	ck_assert_uint_eq(status_of(p, "pairs_lost.long "), 1);
 	ck_assert_uint_eq(status_of(p, "pairs_stored "), 5);
+	for (int i = 0; i < 7; i++) /* with the last one, eight that are good */
+		windowpairs_add(p, &r, &code, t);
+	r.ns = 4000000;
+	windowpairs_add(p, &r, &code, t);
+	ck_assert_uint_eq(status_of(p, "pairs_lost.long "), 1);
+	ck_assert_uint_eq(status_of(p, "pairs_stored "), 13);
 	windowpairs_free(p);
 	windowtally_free(t);
 }
