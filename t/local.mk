@@ -90,7 +90,7 @@ QUICK_TESTS += t/0353-records-perf.t
 
 FORMAT_TESTS = t/0002-tree-format.t
 TREE_TESTS = t/0001-tree-includes.t t/0003-tree-kmod.t t/0004-tree-docs.t \
-	t/0005-tree-page.t t/0006-tree-sbom.t t/0007-tree-session.t
+	t/0005-tree-page.t t/0006-tree-sbom.t t/0007-tree-session.t t/0008-tree-archive.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0114-cli-move.t \
