@@ -203,20 +203,36 @@ static double share_of_entries(const struct block_scene *at, int b)
 	return fmin(fmax(entries / f->block[b], 0), 1);
 }
 
-/* Adds the registers of a block that it reads before it writes them, and writes. */
-static void add_carried(const struct cfg *cfg, int b, struct isa_registers *reads,
-			struct isa_registers *writes)
+/* Whether an instruction takes a cycle, and needs nothing but the register it sets. */
+static bool is_step(const struct blame_input *in, int i)
 {
-	const struct cfg_block *block = &cfg->block[b];
+	const struct insn *insn = &in->cfg->insn[i];
+
+	if (insn->kind & (INSN_LOAD | INSN_STORE) || !in->timing[i].modelled ||
+	    in->timing[i].latency > 1)
+		return false;
+	for (size_t k = 0; k < ISA_NR_REGISTERS / 64; k++) {
+		if (insn->reads.bit[k] & ~insn->writes.bit[k])
+			return false;
+	}
+	return true;
+}
+
+/* Adds the registers of a block that it reads before it writes them, and writes. */
+static void add_carried(const struct blame_input *in, int b,
+			struct isa_registers *reads, struct isa_registers *writes)
+{
+	const struct cfg_block *block = &in->cfg->block[b];
 	struct isa_registers written = { { 0 } };
 
-	for (int i = 0; i < block->nr_insns; i++) {
-		const struct insn *insn = &cfg->insn[block->first_insn + i];
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++) {
+		const struct insn *insn = &in->cfg->insn[i];
+		const bool steps = is_step(in, i);
 
 		for (size_t k = 0; k < ISA_NR_REGISTERS / 64; k++) {
 			reads->bit[k] |= insn->reads.bit[k] & ~written.bit[k];
 			written.bit[k] |= insn->writes.bit[k];
-			writes->bit[k] |= insn->writes.bit[k];
+			writes->bit[k] |= steps ? 0 : insn->writes.bit[k];
 		}
 	}
 }
@@ -234,7 +250,10 @@ static void add_set(const struct cfg *cfg, int b, struct isa_registers *set)
 	}
 }
 
-/* Whether the loop around a loop sets all registers anew that its rounds hand on. */
+/*
+ * Whether the loop around a loop sets all registers anew that its rounds hand on,
+ * except those that only count or walk.
+ */
 static bool begins_anew(const struct block_scene *at, int head)
 {
 	struct isa_registers reads = { { 0 } }, writes = { { 0 } }, set = { { 0 } };
@@ -244,7 +263,7 @@ static bool begins_anew(const struct block_scene *at, int head)
 		return false;
 	for (int b = 0; b < at->scene.in->cfg->exit; b++) {
 		if (is_inside(&at->nest, b, head))
-			add_carried(at->scene.in->cfg, b, &reads, &writes);
+			add_carried(at->scene.in, b, &reads, &writes);
 		else if (is_inside(&at->nest, b, around))
 			add_set(at->scene.in->cfg, b, &set);
 	}

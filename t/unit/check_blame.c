@@ -659,18 +659,20 @@ START_TEST(expected_mispredictions_cost_cycles)
 END_TEST
 
 /*
- * A loop of one instruction, which waits for itself, in another loop: rounds of the
- * inner one for each of the outer one, and whether the outer one sets its register
- * anew.
+ * A loop of an instruction that waits for itself and one that counts, in another loop:
+ * rounds of the inner one for each of the outer one, whether the outer one sets the
+ * first register anew, and what the second instruction takes, whose register goes on.
  */
 static const struct nested {
 	double rounds;
 	bool anew;
+	uint16_t latency;
 	double best;
 } nested[] = {
-	{ 12, false, 6 },
-	{ 12, true, 6 / (1 + 512.0 / 12) },
-	{ 12000, true, 6 / (1 + 512.0 / 12000) },
+	{ 12, false, 1, 6 },
+	{ 12, true, 3, 6 },
+	{ 12, true, 1, 6 / (1 + 512.0 / 24) },
+	{ 12000, true, 1, 6 / (1 + 512.0 / 24000) },
 };
 
 START_TEST(short_loops_overlap)
@@ -679,7 +681,7 @@ START_TEST(short_loops_overlap)
 		{ 0, 1, EDGE_FALL }, { 1, 2, EDGE_FALL },  { 2, 2, EDGE_TAKEN },
 		{ 2, 3, EDGE_FALL }, { 3, 1, EDGE_TAKEN }, { 3, 4, EDGE_RETURN }
 	};
-	static const int nr_insns[] = { 1, 1, 1, 1 };
+	static const int nr_insns[] = { 1, 1, 2, 1 };
 	const struct nested *n = &nested[_i];
 	struct scale_costs costs;
 	struct procedure p;
@@ -687,13 +689,16 @@ START_TEST(short_loops_overlap)
 	memset(&p, 0, sizeof(p));
 	arena_init(&p.arena, 0);
 	open_procedure(&p, cfg_make(&p.arena, 5, edge, NR(edge)), nr_insns);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		p.insn[i] = (struct insn){ .address = 16 * (uint64_t)i, .size = 4 };
 		p.timing[i] = (struct isa_timing){ .modelled = true,
-						   .head = 8,
+						   .head = i == 3 ? 0 : 8,
 						   .execute = 8,
+						   .latency = i == 3 ? n->latency : 8,
 						   .culprit = ISA_NO_CULPRIT };
 	}
+	add_register(&p.insn[3].reads, T0);
+	add_register(&p.insn[3].writes, T0);
 	add_register(&p.insn[2].reads, V0);
 	add_register(&p.insn[2].writes, V0);
 	add_register(&p.insn[1].writes, V0);
