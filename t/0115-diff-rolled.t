@@ -62,7 +62,7 @@ d = json.load(open(sys.argv[1]))
 print(d["basis"], *(r["procedure"] for r in d["rows"] if r["found"]))' "$1"
 }
 
-plan 14
+plan 15
 
 ask before
 is "$?" 0 "cpi diff compares two weeks of hours"
@@ -98,3 +98,7 @@ is "$(found hours.before | cut -d' ' -f1) $(cpi diff --history="$first" --format
 is "$(cpi diff --by image 2026-01-05 2026-01-12 --format=json --history=none |
 	python3 -c 'import json, sys; print(json.load(sys.stdin)["basis"])')" sampling \
 	"days compared by image have the sampling error alone"
+# Ids are 24 apart, so ids alone would reach back eight days.
+is "$(cpi diff --by image 2026-01-14 2026-01-15 --format=json | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+print(d["basis"], d["earlier_epochs"])')" 'history 12' 'all twelve days before show how much days vary'
