@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan $((9 + $(store_tests 25)))
+plan $((9 + $(store_tests 27)))
 
 nowhere=clickhouse://127.0.0.1:1/cpi
 long=$(printf '%0201d' 0)
@@ -56,7 +56,7 @@ choose()
 }
 
 valid='(host, at, nr) NOT IN (SELECT host, at, nr FROM void)'
-# one_engine NAME: 25 tests
+# one_engine NAME: 27 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
@@ -121,6 +121,14 @@ web2,' "$1: its old epochs have no cluster"
 	}
 	within 30 late_mark
 	ok $? "$1: a mark before the shipped epochs is sent"
+
+	# As from a pod, which is told the node's name.
+	cp web2.db pod.db
+	sqlite3 pod.db "INSERT INTO gap (from_ns, to_ns, reason, host) VALUES ($first, $first + 1, 'killed', 'web2')"
+	$ship --db pod.db --host node1 2>ship.log || bail "nothing was shipped: $(cat ship.log)"
+	is "$(origins node1)" '1.0 1.0..2.0 2.0' "$1: marks of a pod's database are those of the node that was told"
+	is "$(store_sql "SELECT count(*) FROM mark WHERE name = 'node1'") $(store_sql "SELECT count(*) FROM gap WHERE name = 'node1' AND reason = 'killed'")" \
+		'4 1' "$1: the node has the pod's marks and gaps"
 	kill $late
 	wait $late
 
