@@ -3,7 +3,7 @@
 # The sockets of cpi-web: local ones, those of the service manager, and its units.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
-plan 15
+plan 16
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 
@@ -57,6 +57,11 @@ is "$(ask handed.sock /-/ready)" "200
 ready" "a socket of the service manager is taken"
 web_stop
 is "$? $(cat served)" "0 " "with a socket of the service manager the server listens on nothing else"
+
+serve both.sock python3 "$srcdir/t/web_unix.py" both both.sock $web
+is "$(ask both.sock /-/ready)" "200
+ready" "a local socket needs no token beside a port that needs one"
+web_stop
 
 for address in 0.0.0.0:0 '[::]:0'; do
 	is "$($web --listen="$address" 2>&1; echo $?)" \

@@ -3,18 +3,23 @@
 
 usage: web_unix.py get SOCKET PATH       the status and the body
        web_unix.py serve SOCKET COMMAND...   runs the command as systemd would
+       web_unix.py both SOCKET COMMAND...    the same, with a port of 127.0.0.1 as well
 """
 import os
 import socket
 import sys
 
 s = socket.socket(socket.AF_UNIX)
-if sys.argv[1] == "serve":
+if sys.argv[1] != "get":
     s.bind(sys.argv[2])
     s.listen(16)
-    os.dup2(s.fileno(), 3)
-    os.set_inheritable(3, True)
-    os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+    handed = [s]
+    if sys.argv[1] == "both":
+        handed.append(socket.create_server(("127.0.0.1", 0)))
+    copies = [os.dup(one.fileno()) for one in handed]
+    for number, copy in enumerate(copies, 3):
+        os.dup2(copy, number)
+    os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(handed)))
     os.execvp(sys.argv[3], sys.argv[3:])
 s.connect(sys.argv[2])
 s.sendall(f"GET {sys.argv[3]} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
