@@ -88,9 +88,13 @@ answers()
 	ok $? "cpi status answers, $1"
 }
 
+# Whether processes are read again only by sweeps, which a quiet machine rarely has.
+needs_sweep=
+
 # Whether a reader has given up.
 has_tried()
 {
+	[ -z "$needs_sweep" ] || timeout 300 "$peer" request t.sock flush >flush.txt 2>&1
 	timeout 300 "$peer" request t.sock status >tried.txt &&
 		[ "$(status_sum tried.txt reads_timed_out)" -ge 1 ]
 }
@@ -187,9 +191,9 @@ kill -CONT "$cpid_pid"
 timeout 300 "$peer" request t.sock flush >flush.txt 2>&1
 bound "$(cpid_field mapping_records_lost)" '>' 0 'mapping records were lost'
 # A loss of records on the other CPU may be reported only now, so there may be a gap.
-may_gap=yes
+may_gap=yes needs_sweep=yes
 goes_on 'after mapping records were lost'
-may_gap=
+may_gap= needs_sweep=
 
 # The process calls exec while it holds its lock, so exec does not end.
 start 'before an endless exec'
