@@ -170,6 +170,8 @@ struct cpi_kmod_windows {
 	uint32_t nr_entries;
 	uint32_t nr_cells;    /* 0: switches windows off and frees their memory */
 	uint32_t nr_records;  /* of a CPU's ring, a power of two */
+	uint32_t flags;       /* CPI_KMOD_WINDOW_ORIGINS */
+	uint32_t slot_bytes;  /* out: distance from one record of a ring to the next */
 	uint32_t nr_excluded; /* cgroups that are excluded, with all below them */
 	int32_t excluded[CPI_WINDOW_CGROUPS]; /* descriptors of cgroups of version 2 */
 	uint32_t nr_cpus;                     /* out: rings */
@@ -179,6 +181,14 @@ struct cpi_kmod_windows {
 	uint64_t rings_at;
 	uint64_t bytes; /* out: of the whole mapping */
 };
+
+/*
+ * Each record has an origin (struct cpi_window_origin) behind it: the registers of the
+ * window's start, and what it loaded, which the program itself could load. Nothing else
+ * is read for it.
+ */
+#define CPI_KMOD_WINDOW_ORIGINS (1u << 0)
+#define CPI_KMOD_WINDOW_FLAGS   1u
 
 #define CPI_KMOD_WINDOWS_AT         (1ULL << 40) /* offset of their mapping */
 #define CPI_KMOD_MAX_WINDOW_ENTRIES (1u << 20)
@@ -215,6 +225,6 @@ _Static_assert(sizeof(struct cpi_kmod_period) == 24, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_counts) == 56, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_stats) == 104, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_exec_id) == 16, "wire format");
-_Static_assert(sizeof(struct cpi_kmod_windows) == 168, "wire format");
+_Static_assert(sizeof(struct cpi_kmod_windows) == 176, "wire format");
 
 #endif

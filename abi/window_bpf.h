@@ -221,14 +221,43 @@ struct cpi_window_cpu {
 /*
  * A ring of one CPU's records. The module writes head, the daemon writes tail; both
  * count records from the beginning. The record of number n is at n modulo nr, a power
- * of two.
+ * of two. If origins were asked for, each slot has room for one behind the record; that
+ * of a window without instructions is not written.
  */
 struct cpi_window_ring {
 	uint64_t head;
 	uint64_t tail;
 	uint64_t padding[6];
-	struct cpi_window_record record[];
+	uint64_t slots[];
 };
+
+static inline uint32_t cpi_window_slot_bytes(int with_origins)
+{
+	return sizeof(struct cpi_window_record) +
+	       (with_origins ? sizeof(struct cpi_window_origin) : 0);
+}
+
+static inline struct cpi_window_record *cpi_window_slot(struct cpi_window_ring *ring,
+							uint64_t number, uint32_t nr,
+							uint32_t slot_bytes)
+{
+	return (void *)((char *)ring->slots + (number & (nr - 1)) * slot_bytes);
+}
+
+static inline struct cpi_window_origin *
+cpi_window_slot_origin(struct cpi_window_record *slot)
+{
+	return (void *)(slot + 1);
+}
+
+/* The bytes of an origin up to its last load. */
+static inline uint32_t cpi_window_origin_bytes(const struct cpi_window_origin *o)
+{
+	const uint32_t nr =
+		o->nr_loads < CPI_WINDOW_LOADS ? o->nr_loads : CPI_WINDOW_LOADS;
+
+	return offsetof(struct cpi_window_origin, load) + nr * sizeof(uint64_t);
+}
 
 _Static_assert(offsetof(struct cpi_window_cpu, origin) ==
 		       offsetof(struct cpi_window_cpu, record) +

@@ -46,6 +46,7 @@ struct cpi_window_following;
 static const struct cpi_uop *uop_at(const struct cpi_window_following *f, u32 ip);
 static void run_steps(const struct cpi_window_following *f);
 static bool is_excluded(void);
+static bool has_origins(void);
 static int put_record(struct cpi_window_cpu *cpu, const struct cpi_window_record *r);
 
 static __always_inline long read_user(u64 *to, u32 size, u64 address)
@@ -61,14 +62,15 @@ static __always_inline long read_user(u64 *to, u32 size, u64 address)
 #define CPI_WINDOW_CELL(number)                                   \
 	((union cpi_code_cell *)ELEMENT(cpi.windows.cell, number, \
 					cpi.windows.config.nr_cells))
-#define CPI_WINDOW_READ_CODE(to, size, address) read_user(to, size, address)
-#define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ctx, ip)
-#define CPI_WINDOW_READ(ctx, to, size, address) read_user(to, size, address)
-#define CPI_WINDOW_READ_BARRIER(cpu)            smp_rmb()
-#define CPI_WINDOW_NOW()                        ktime_get_mono_fast_ns()
-#define CPI_WINDOW_IS_EXCLUDED()                is_excluded()
-#define CPI_WINDOW_RUN(ctx)                     run_steps(ctx)
-#define CPI_WINDOW_PUT(cpu, r)                  put_record(cpu, r)
+#define CPI_WINDOW_READ_CODE(to, size, address)      read_user(to, size, address)
+#define CPI_WINDOW_UOP(ctx, ip)                      uop_at(ctx, ip)
+#define CPI_WINDOW_READ_DATA(ctx, to, size, address) read_user(to, size, address)
+#define CPI_WINDOW_WITH_ORIGINS()                    has_origins()
+#define CPI_WINDOW_READ_BARRIER(cpu)                 smp_rmb()
+#define CPI_WINDOW_NOW()                             ktime_get_mono_fast_ns()
+#define CPI_WINDOW_IS_EXCLUDED()                     is_excluded()
+#define CPI_WINDOW_RUN(ctx)                          run_steps(ctx)
+#define CPI_WINDOW_PUT(cpu, r)                       put_record(cpu, r)
 #include "kmod/cpi_window_sample.h"
 
 static struct cpi_follower *follower_of(const struct cpi_window_following *f)
@@ -118,15 +120,25 @@ static bool is_excluded(void)
 	return found;
 }
 
+static bool has_origins(void)
+{
+	return cpi.windows.config.flags & CPI_KMOD_WINDOW_ORIGINS;
+}
+
 static int put_record(struct cpi_window_cpu *cpu, const struct cpi_window_record *r)
 {
 	struct cpi_follower *f = container_of(cpu, struct cpi_follower, cpu);
 	const u32 nr = cpi.windows.config.nr_records;
+	struct cpi_window_record *slot;
 
 	/* Pairs with the release of tail in daemon/windows/windowkmod.c. */
 	if (f->head - smp_load_acquire(&f->ring->tail) >= nr)
 		return -ENOSPC;
-	f->ring->record[f->head & (nr - 1)] = *r;
+	slot = cpi_window_slot(f->ring, f->head, nr, cpi.windows.config.slot_bytes);
+	*slot = *r;
+	if (has_origins() && r->window.nr)
+		memcpy(cpi_window_slot_origin(slot), &cpu->origin,
+		       cpi_window_origin_bytes(&cpu->origin));
 	/* Pairs with the acquire of head there. */
 	smp_store_release(&f->ring->head, ++f->head);
 	return 0;

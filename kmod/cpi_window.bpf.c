@@ -97,51 +97,12 @@ static __always_inline const struct cpi_uop *cell_at(uint32_t ip)
 	return cell ? &cell->uop : NULL;
 }
 
-/* The state with which a window begins. */
-static __always_inline void note_origin(struct cpi_window_cpu *cpu)
-{
-	struct cpi_window_origin *o = &cpu->origin;
-
-	if (!with_origins)
-		return;
-	__builtin_memcpy(o->reg, cpu->state.reg, sizeof(o->reg));
-	o->thread = cpu->state.reg[CPI_REG_THREAD];
-	o->unknown_thread = cpu->state.unknown[CPI_REG_THREAD];
-	o->flags = cpu->state.flags;
-	o->nr_loads = 0;
-	o->failed[0] = 0;
-	o->failed[1] = 0;
-}
-
-static __always_inline void note_load(struct cpi_window_origin *o, uint64_t value,
-				      bool failed)
-{
-	uint32_t nr = o->nr_loads;
-
-	CPI_WINDOW_HIDE(nr);
-	if (nr >= CPI_WINDOW_LOADS)
-		return;
-	o->load[nr] = value;
-	o->failed[nr >> 6 & 1] |= (uint64_t)failed << (nr & 63);
-	o->nr_loads = (uint16_t)(nr + 1);
-}
-
-struct cpi_window_following;
-static void note_read(const struct cpi_window_following *f, uint64_t value,
-		      bool failed);
-
 /* The size in a register of its own, whose bound the verifier sees. */
-static __always_inline long read_user(const struct cpi_window_following *f,
-				      uint64_t *to, uint32_t size, uint64_t address)
+static __always_inline long read_user(uint64_t *to, uint32_t size, uint64_t address)
 {
-	long err;
-
 	asm volatile("" : "+r"(size));
 	size &= 15;
-	err = bpf_probe_read_user(to, size, (const void *)address);
-	if (with_origins)
-		note_read(f, *to, err);
-	return err;
+	return bpf_probe_read_user(to, size, (const void *)address);
 }
 
 /*
@@ -210,6 +171,7 @@ static __always_inline uint64_t wake_for(const struct cpi_window_record *r)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
+struct cpi_window_following;
 static long step(uint32_t round, const struct cpi_window_following *f);
 
 /*
@@ -234,21 +196,15 @@ static long step(uint32_t round, const struct cpi_window_following *f);
 #else
 #define CPI_WINDOW_UOP(ctx, ip) cell_at(ip)
 #endif
-#define CPI_WINDOW_READ(ctx, to, size, address) read_user(ctx, to, size, address)
+#define CPI_WINDOW_READ_DATA(ctx, to, size, address) read_user(to, size, address)
 #define CPI_WINDOW_READ_CODE(to, size, address) \
 	bpf_probe_read_user(to, size, (const void *)(address))
-#define CPI_WINDOW_NOW()            bpf_ktime_get_ns()
-#define CPI_WINDOW_IS_EXCLUDED()    is_excluded()
-#define CPI_WINDOW_RUN(ctx)         bpf_loop(CPI_WINDOW_UOPS, step, ctx, 0)
-#define CPI_WINDOW_PUT(cpu, r)      put_record(cpu, wake_for(r))
-#define CPI_WINDOW_NOTE_ORIGIN(cpu) note_origin(cpu)
+#define CPI_WINDOW_WITH_ORIGINS() with_origins
+#define CPI_WINDOW_NOW()          bpf_ktime_get_ns()
+#define CPI_WINDOW_IS_EXCLUDED()  is_excluded()
+#define CPI_WINDOW_RUN(ctx)       bpf_loop(CPI_WINDOW_UOPS, step, ctx, 0)
+#define CPI_WINDOW_PUT(cpu, r)    put_record(cpu, wake_for(r))
 #include "kmod/cpi_window_sample.h"
-
-static __always_inline void note_read(const struct cpi_window_following *f,
-				      uint64_t value, bool failed)
-{
-	note_load(&f->cpu->origin, value, failed);
-}
 
 static long step(uint32_t round, const struct cpi_window_following *f)
 {

@@ -26,7 +26,7 @@ static int check_config(const struct cpi_kmod_windows *c)
 	if (!c->nr_entries || c->nr_entries > CPI_KMOD_MAX_WINDOW_ENTRIES ||
 	    c->nr_cells > CPI_KMOD_MAX_WINDOW_CELLS || !is_power_of_2(c->nr_records) ||
 	    c->nr_records > CPI_KMOD_MAX_WINDOW_RECORDS ||
-	    c->nr_excluded > CPI_WINDOW_CGROUPS)
+	    c->nr_excluded > CPI_WINDOW_CGROUPS || c->flags & ~CPI_KMOD_WINDOW_FLAGS)
 		return -EINVAL;
 	return cpi_config_check_event(&c->event);
 }
@@ -41,8 +41,9 @@ static int lay_out(struct cpi_kmod_windows *c)
 		      PAGE_ALIGN((u64)c->nr_entries * sizeof(struct cpi_window_entry));
 	c->rings_at = PAGE_ALIGN(c->cells_at +
 				 (u64)c->nr_cells * sizeof(union cpi_code_cell));
+	c->slot_bytes = cpi_window_slot_bytes(c->flags & CPI_KMOD_WINDOW_ORIGINS);
 	c->ring_bytes = PAGE_ALIGN(sizeof(struct cpi_window_ring) +
-				   c->nr_records * sizeof(struct cpi_window_record));
+				   c->nr_records * c->slot_bytes);
 	c->bytes = PAGE_ALIGN(c->rings_at + (u64)c->nr_cpus * c->ring_bytes);
 	return c->bytes > CPI_KMOD_MAX_WINDOW_BYTES ? -E2BIG : 0;
 }

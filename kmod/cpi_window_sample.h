@@ -14,18 +14,17 @@
  *   CPI_WINDOW_READ_CODE(to, size, address)  reads a line of the program's memory, and
  *       what is behind it; 0, or it is not there
  *   CPI_WINDOW_UOP(ctx, ip)          as kmod/window.h wants it
- *   CPI_WINDOW_READ(ctx, to, size, address)  likewise
+ *   CPI_WINDOW_READ_DATA(ctx, to, size, address)  as CPI_WINDOW_READ() there
  *   CPI_WINDOW_NOW()                 monotonic time, ns
  *   CPI_WINDOW_READ_BARRIER(cpu)     later reads are not done before earlier ones
  *   CPI_WINDOW_IS_EXCLUDED()         whether the interrupted process must not be read:
  *       because of its cgroup, or because it has locked memory
  *   CPI_WINDOW_RUN(ctx)              steps, CPI_WINDOW_UOPS at most
  *   CPI_WINDOW_PUT(cpu, record)      0, or there was no room
+ *   CPI_WINDOW_WITH_ORIGINS()        whether the CPU's state gets the window's origin
  *   CPI_WINDOW_FORM_AT(number)       struct cpi_form *, or NULL beyond them; if it is
  *       not defined, there are no forms
  *   CPI_WINDOW_NR_FORMS              the number of forms, a power of two
- *   CPI_WINDOW_NOTE_ORIGIN(cpu)      may keep the state with which a window begins;
- *       need not be defined
  *
  * and then calls cpi_window_take(), with the CPU's own state. An interrupt
  * during another's window gets no window, and is counted.
@@ -39,10 +38,6 @@
 #include "abi/window_bpf.h"
 #include "kmod/window_alu.h"
 #include "kmod/cpi_window_registers.h"
-
-#ifndef CPI_WINDOW_NOTE_ORIGIN
-#define CPI_WINDOW_NOTE_ORIGIN(cpu) ((void)(cpu))
-#endif
 
 /* Reads what others write, once. */
 #define CPI_WINDOW_ONCE(at) (*(const volatile __typeof__(at) *)&(at))
@@ -454,6 +449,49 @@ cpi_window_lead(const struct cpi_window_following *f, uint64_t pc, uint32_t page
 	return u;
 }
 
+/* ---- origins ---- */
+
+/* The state with which a window begins. */
+CPI_WINDOW_INLINE void cpi_window_note_origin(struct cpi_window_cpu *cpu)
+{
+	struct cpi_window_origin *o = &cpu->origin;
+
+	if (!CPI_WINDOW_WITH_ORIGINS())
+		return;
+	__builtin_memcpy(o->reg, cpu->state.reg, sizeof(o->reg));
+	o->thread = cpu->state.reg[CPI_REG_THREAD];
+	o->unknown_thread = cpu->state.unknown[CPI_REG_THREAD];
+	o->flags = cpu->state.flags;
+	o->nr_loads = 0;
+	o->failed[0] = 0;
+	o->failed[1] = 0;
+}
+
+CPI_WINDOW_INLINE void cpi_window_note_load(struct cpi_window_origin *o, uint64_t value,
+					    int failed)
+{
+	uint32_t nr = o->nr_loads;
+
+	CPI_WINDOW_HIDE(nr);
+	if (nr >= CPI_WINDOW_LOADS)
+		return;
+	o->load[nr] = value;
+	o->failed[nr >> 6 & 1] |= (uint64_t)failed << (nr & 63);
+	o->nr_loads = (uint16_t)(nr + 1);
+}
+
+CPI_WINDOW_INLINE int cpi_window_read(const struct cpi_window_following *f,
+				      uint64_t *to, uint32_t size, uint64_t address)
+{
+	const int failed = CPI_WINDOW_READ_DATA(f, to, size, address) != 0;
+
+	if (CPI_WINDOW_WITH_ORIGINS())
+		cpi_window_note_load(&f->cpu->origin, *to, failed);
+	return failed;
+}
+
+#define CPI_WINDOW_READ(ctx, to, size, address) cpi_window_read(ctx, to, size, address)
+
 #define CPI_WINDOW_LEAD(ctx, pc, base)        cpi_window_lead(ctx, pc, base)
 #define CPI_WINDOW_CONTEXT                    const struct cpi_window_following *
 #define CPI_WINDOW_RESOLVE(ctx, pc, ip, base) cpi_window_find(ctx, pc, ip, base)
@@ -524,7 +562,7 @@ CPI_WINDOW_INLINE int cpi_window_follow(struct cpi_window_cpu *cpu,
 	cpu->bare_page = CPI_WINDOW_NOWHERE;
 	cpi_window_begin(&cpu->state, CPI_WINDOW_INSTRUCTIONS, CPI_WINDOW_USER_READS);
 	cpi_window_set_registers(&cpu->state, regs, who->thread);
-	CPI_WINDOW_NOTE_ORIGIN(cpu);
+	cpi_window_note_origin(cpu);
 	if (!cpi_window_start(&cpu->state, &f, who->pc))
 		CPI_WINDOW_RUN(&f);
 	cpi_window_finish(&cpu->state);

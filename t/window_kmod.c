@@ -353,13 +353,14 @@ static void for_each_record(struct run *r,
 					     const struct cpi_window_record *record))
 {
 	for (uint32_t cpu = 0; cpu < r->config.nr_cpus; cpu++) {
-		const struct cpi_window_ring *ring =
+		struct cpi_window_ring *ring =
 			(void *)(r->memory + r->config.rings_at +
 				 (uint64_t)cpu * r->config.ring_bytes);
 
 		CHECK(ring->head - ring->tail <= NR_RECORDS, "a ring is too full");
 		for (uint64_t i = ring->tail; i != ring->head; i++)
-			function(r, &ring->record[i & (NR_RECORDS - 1)]);
+			function(r, cpi_window_slot(ring, i, NR_RECORDS,
+						    r->config.slot_bytes));
 	}
 }
 

@@ -69,7 +69,7 @@ static int take_record(void *ctx, void *data, size_t size)
 		code = (const void *)(r + 1);
 	if (size >= before + offsetof(struct cpi_window_origin, load))
 		origin = (const void *)((const char *)data + before);
-	if (origin && size < before + windowsource_origin_bytes(origin))
+	if (origin && size < before + cpi_window_origin_bytes(origin))
 		origin = NULL;
 	wb->take(wb->ctx, r, code, origin);
 	return 0;

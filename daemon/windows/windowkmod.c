@@ -36,10 +36,10 @@ static struct windowkmod *kmod_of(const struct windowsource *ws)
 	return container_of(ws, struct windowkmod, source);
 }
 
-static uint32_t nr_records(uint32_t nr_cpus)
+static uint32_t nr_records(uint32_t nr_cpus, bool with_origins)
 {
-	const uint32_t fit = windowsource_ring_bytes(nr_cpus, false) / nr_cpus /
-			     sizeof(struct cpi_window_record);
+	const uint32_t fit = windowsource_ring_bytes(nr_cpus, with_origins) / nr_cpus /
+			     cpi_window_slot_bytes(with_origins);
 	uint32_t nr = MIN_RECORDS;
 
 	while (nr * 2 <= fit)
@@ -57,9 +57,12 @@ static int set_config(struct windowkmod *wk)
 	if (nr_cpus < 1)
 		return -EIO;
 	c->nr_entries = cfg->nr_entries;
-	c->nr_records = nr_records((uint32_t)nr_cpus);
-	nr_cells = windowsource_nr_cells(cfg, (uint64_t)nr_cpus * c->nr_records *
-						      sizeof(struct cpi_window_record));
+	c->nr_records = nr_records((uint32_t)nr_cpus, cfg->with_origins);
+	c->flags = cfg->with_origins ? CPI_KMOD_WINDOW_ORIGINS : 0;
+	nr_cells =
+		windowsource_nr_cells(cfg,
+				      (uint64_t)nr_cpus * c->nr_records *
+					      cpi_window_slot_bytes(cfg->with_origins));
 	c->nr_cells = nr_cells < CPI_KMOD_MAX_WINDOW_CELLS ? nr_cells
 							   : CPI_KMOD_MAX_WINDOW_CELLS;
 	kmodevent_set(cfg->event, *cfg->period, &c->event);
@@ -188,15 +191,19 @@ static struct cpi_window_ring *ring_of(const struct windowkmod *wk, uint32_t cpu
 }
 
 /* Both orders pair with the module's (kmod/cpi_follow.c). */
-static void consume_ring(struct cpi_window_ring *ring, uint32_t nr,
+static void consume_ring(struct cpi_window_ring *ring, const struct cpi_kmod_windows *c,
 			 windowsource_take_fn *take, void *ctx)
 {
+	const bool with_origins = c->flags & CPI_KMOD_WINDOW_ORIGINS;
 	const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 	uint64_t tail = ring->tail;
 
-	for (uint32_t i = 0; i < nr && tail != head; i++) {
-		take(ctx, &ring->record[tail & (nr - 1)], NULL, NULL);
-		tail++;
+	for (uint32_t i = 0; i < c->nr_records && tail != head; i++) {
+		struct cpi_window_record *r =
+			cpi_window_slot(ring, tail++, c->nr_records, c->slot_bytes);
+
+		take(ctx, r, NULL,
+		     with_origins && r->window.nr ? cpi_window_slot_origin(r) : NULL);
 	}
 	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
 }
@@ -206,7 +213,7 @@ static int kmod_consume(struct windowsource *ws, windowsource_take_fn *take, voi
 	struct windowkmod *wk = kmod_of(ws);
 
 	for (uint32_t i = 0; i < wk->config.nr_cpus; i++)
-		consume_ring(ring_of(wk, i), wk->config.nr_records, take, ctx);
+		consume_ring(ring_of(wk, i), &wk->config, take, ctx);
 	return 0;
 }
 

@@ -186,7 +186,7 @@ static void forget_origins(struct collector *ws)
 	for (size_t i = 0; ws->origin && i < ws->nr_records; i++) {
 		if (ws->origin[i])
 			explicit_bzero(ws->origin[i],
-				       windowsource_origin_bytes(ws->origin[i]));
+				       cpi_window_origin_bytes(ws->origin[i]));
 		free(ws->origin[i]);
 		ws->origin[i] = NULL;
 	}
@@ -699,7 +699,7 @@ static int take_origin(struct collector *ws, const struct cpi_window_origin *ori
 	ws->origin[ws->nr_records] = NULL;
 	if (!origin)
 		return 0;
-	bytes = windowsource_origin_bytes(origin);
+	bytes = cpi_window_origin_bytes(origin);
 	ws->origin[ws->nr_records] = malloc(sizeof(*origin));
 	if (ws->origin[ws->nr_records])
 		memcpy(ws->origin[ws->nr_records], origin, bytes);

@@ -9,7 +9,6 @@
 #define CPI_DAEMON_WINDOWSOURCE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "abi/pair.h"
 #include "abi/window_bpf.h"
@@ -28,7 +27,7 @@ struct windowsource_config {
 	uint64_t max_bytes;  /* of shared memory; cells get what the tables leave */
 	const char *const *exclude; /* windowexclude.h: the cgroups */
 	int nr_excluded;
-	bool with_origins;       /* records have origins, if the source can */
+	bool with_origins;       /* records of windows have origins */
 	struct windowlate *late; /* holds the opened events; NULL: start() opens them */
 	bool is_patient;         /* windowlate loads the program at a low priority */
 };
@@ -50,7 +49,7 @@ struct windowsource {
 
 /*
  * Of a record; the cpi_window_code_words() of its code, or NULL if there are none; and
- * its origin, whose loads are those that nr_loads says; NULL: the source makes none.
+ * its origin, of which cpi_window_origin_bytes() are there, or NULL if it has none.
  */
 typedef void windowsource_take_fn(void *ctx, const struct cpi_window_record *r,
 				  const uint64_t *code,
@@ -100,15 +99,6 @@ struct windowsource_ops {
 	/* Sets only the event's count and times in out. */
 	void (*event)(const struct windowsource *ws, struct collector_counts *out);
 };
-
-/* The bytes of an origin up to its last load. */
-static inline size_t windowsource_origin_bytes(const struct cpi_window_origin *origin)
-{
-	const size_t nr = origin->nr_loads < CPI_WINDOW_LOADS ? origin->nr_loads
-							      : CPI_WINDOW_LOADS;
-
-	return offsetof(struct cpi_window_origin, load) + nr * sizeof(uint64_t);
-}
 
 extern const struct windowsource_ops windowsource_bpf;
 extern const struct windowsource_ops windowsource_kmod;

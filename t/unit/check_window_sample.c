@@ -41,6 +41,8 @@ static struct {
 	struct cpi_form form[NR_FORMS];
 	int reused_at,
 		nr_looks; /* the look at a form before which it becomes another */
+	bool with_origins;
+	uint64_t data_end; /* data are below */
 } t;
 
 static int put(const struct cpi_window_record *r)
@@ -66,6 +68,21 @@ static int read_code(void *to, uint32_t size, uint64_t address)
 	return 0;
 }
 
+static uint64_t datum(uint64_t address)
+{
+	return ~address * 3;
+}
+
+static int read_data(uint64_t *to, uint32_t size, uint64_t address)
+{
+	const uint64_t value = datum(address);
+
+	if (address + size > t.data_end)
+		return -1;
+	memcpy(to, &value, size);
+	return 0;
+}
+
 /* An entry may be cleared and used anew between any two looks at it. */
 static struct cpi_form *form_at(uint32_t number)
 {
@@ -86,18 +103,19 @@ static void run(const struct cpi_window_following *f);
 #define CPI_WINDOW_REGS struct registers
 #define CPI_WINDOW_PROCESS(number) \
 	((number) < CPI_WINDOW_PROCESSES ? &t.process[number] : NULL)
-#define CPI_WINDOW_ENTRY(number)                ((number) < NR_ENTRIES ? &t.entry[number] : NULL)
-#define CPI_WINDOW_CELL(number)                 ((number) < NR_CELLS ? &t.cell[number] : NULL)
-#define CPI_WINDOW_READ_CODE(to, size, address) read_code(to, size, address)
-#define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ip)
-#define CPI_WINDOW_READ(ctx, to, size, address) (-1)
-#define CPI_WINDOW_READ_BARRIER(cpu)            barrier()
-#define CPI_WINDOW_NOW()                        0
-#define CPI_WINDOW_IS_EXCLUDED()                t.excluded
-#define CPI_WINDOW_RUN(ctx)                     run(ctx)
-#define CPI_WINDOW_PUT(cpu, r)                  put(r)
-#define CPI_WINDOW_FORM_AT(number)              form_at(number)
-#define CPI_WINDOW_NR_FORMS                     NR_FORMS
+#define CPI_WINDOW_ENTRY(number)                     ((number) < NR_ENTRIES ? &t.entry[number] : NULL)
+#define CPI_WINDOW_CELL(number)                      ((number) < NR_CELLS ? &t.cell[number] : NULL)
+#define CPI_WINDOW_READ_CODE(to, size, address)      read_code(to, size, address)
+#define CPI_WINDOW_UOP(ctx, ip)                      uop_at(ip)
+#define CPI_WINDOW_READ_DATA(ctx, to, size, address) read_data(to, size, address)
+#define CPI_WINDOW_WITH_ORIGINS()                    t.with_origins
+#define CPI_WINDOW_READ_BARRIER(cpu)                 barrier()
+#define CPI_WINDOW_NOW()                             0
+#define CPI_WINDOW_IS_EXCLUDED()                     t.excluded
+#define CPI_WINDOW_RUN(ctx)                          run(ctx)
+#define CPI_WINDOW_PUT(cpu, r)                       put(r)
+#define CPI_WINDOW_FORM_AT(number)                   form_at(number)
+#define CPI_WINDOW_NR_FORMS                          NR_FORMS
 #include "kmod/cpi_window_sample.h"
 
 static void run(const struct cpi_window_following *f)
@@ -247,6 +265,100 @@ START_TEST(data_take_the_room_that_targets_leave)
 		ck_assert_uint_eq(walk.access[i].at, CODE + i % per_round);
 		ck_assert_uint_eq(walk.access[i].data, 0x1200 + i % per_round);
 	}
+}
+END_TEST
+
+/* A loop that loads one word after the other, from rsi on. */
+static void set_up_loads(void)
+{
+	set_up();
+	t.page.index[0] = 1;
+	t.page.index[1] = 2;
+	t.page.index[2] = 3;
+	t.page.uop[0] = (struct cpi_uop){
+		.op = CPI_UOP_MOV,
+		.address = 6 | CPI_REG_ZERO << 6 | 3 << 14,
+		.flags = CPI_UOP_SRC_MEM | 3 << CPI_UOP_SOURCE_SHIFT,
+	};
+	t.page.uop[1] = (struct cpi_uop){ .op = CPI_UOP_ADD,
+					  .dst = 6,
+					  .left = 6,
+					  .address = 3 << 14,
+					  .flags = CPI_UOP_SRC_IMM,
+					  .imm = 8 };
+	t.page.uop[2] = (struct cpi_uop){ .op = CPI_UOP_JMP, .address = 1, .disp = -2 };
+	codepack_page(&t.page, 3, t.code, sizeof(t.code), &t.cell[PACKED]);
+}
+
+/* Up to a load that fails, or to none (0), with origins or without. */
+static const struct {
+	uint32_t fails;
+	bool with_origins;
+} loads[] = { { 0, true }, { 1, true }, { 20, true }, { 0, false }, { 20, false } };
+
+START_TEST(an_origin_has_the_registers_and_the_loads_of_its_window)
+{
+	const struct registers regs = { .si = 0x1000, .ax = 77, .flags = 0x246 };
+	const uint32_t all = (CPI_WINDOW_INSTRUCTIONS + 2) / 3;
+	const uint32_t nr = loads[_i].fails ? loads[_i].fails : all;
+	const struct cpi_window_origin *o = &t.cpu.origin;
+
+	set_up_loads();
+	t.with_origins = loads[_i].with_origins;
+	t.data_end = regs.si + 8 * (loads[_i].fails ? loads[_i].fails - 1 : all);
+	cpi_window_take(&t.cpu, &whom, &regs);
+	ck_assert_uint_eq(t.record.window.end,
+			  loads[_i].fails ? CPI_WINDOW_FAULT : CPI_WINDOW_LENGTH);
+	ck_assert_uint_eq(o->nr_loads, loads[_i].with_origins ? nr : 0);
+	if (!loads[_i].with_origins)
+		return;
+	ck_assert_uint_eq(o->reg[0], regs.ax);
+	ck_assert_uint_eq(o->reg[6], regs.si);
+	ck_assert_uint_eq(o->flags, regs.flags);
+	for (uint32_t i = 0; i + !!loads[_i].fails < nr; i++)
+		ck_assert_uint_eq(o->load[i], datum(regs.si + 8 * (uint64_t)i));
+	ck_assert_uint_eq(o->failed[0], loads[_i].fails ? 1ULL << (nr - 1) : 0);
+	ck_assert_uint_eq(o->failed[1], 0);
+}
+END_TEST
+
+/* More loads than a window can make are not noted, wherever the number comes from. */
+START_TEST(an_origin_has_room_for_so_many_loads)
+{
+	struct cpi_window_cpu *cpu = &t.cpu;
+
+	set_up();
+	memset(cpu, 0, sizeof(*cpu));
+	for (uint32_t i = 0; i < CPI_WINDOW_LOADS + 5; i++)
+		cpi_window_note_load(&cpu->origin, i + 1, i % 2);
+	ck_assert_uint_eq(cpu->origin.nr_loads, CPI_WINDOW_LOADS);
+	ck_assert_uint_eq(cpu->origin.load[CPI_WINDOW_LOADS - 1], CPI_WINDOW_LOADS);
+	ck_assert_uint_eq(cpu->origin.failed[1], 0xaaaaaaaaaaaaaaaaULL);
+	ck_assert_uint_eq(cpu->state.reg[0], 0);
+	ck_assert_uint_eq(cpi_window_origin_bytes(&cpu->origin), sizeof(cpu->origin));
+	cpu->origin.nr_loads = UINT16_MAX; /* as another might write it */
+	ck_assert_uint_eq(cpi_window_origin_bytes(&cpu->origin), sizeof(cpu->origin));
+}
+END_TEST
+
+/* The slots of a ring are apart, and inside it. */
+START_TEST(a_slot_has_room_for_what_it_holds)
+{
+	static uint64_t memory[4096];
+	struct cpi_window_ring *ring = (void *)memory;
+	const uint32_t bytes = cpi_window_slot_bytes(_i);
+	const char *first = (char *)cpi_window_slot(ring, 0, 4, bytes);
+	struct cpi_window_record *last = cpi_window_slot(ring, 7, 4, bytes);
+
+	ck_assert_ptr_eq(first, (char *)(ring + 1));
+	ck_assert_ptr_eq((char *)last, first + 3 * (size_t)bytes);
+	ck_assert_ptr_eq(cpi_window_slot(ring, 8, 4, bytes), first);
+	ck_assert_uint_eq(bytes % 8, 0);
+	if (_i)
+		ck_assert_ptr_eq((char *)(cpi_window_slot_origin(last) + 1),
+				 first + 4 * (size_t)bytes);
+	else
+		ck_assert_ptr_eq((char *)(last + 1), first + 4 * (size_t)bytes);
 }
 END_TEST
 
@@ -534,6 +646,10 @@ static Suite *make_suite(void)
 
 	tcase_add_test(tc, who_is_entered_is_followed);
 	tcase_add_loop_test(tc, data_take_the_room_that_targets_leave, 0, 80);
+	tcase_add_loop_test(tc, an_origin_has_the_registers_and_the_loads_of_its_window,
+			    0, NR(loads));
+	tcase_add_test(tc, an_origin_has_room_for_so_many_loads);
+	tcase_add_loop_test(tc, a_slot_has_room_for_what_it_holds, 0, 2);
 	tcase_add_loop_test(tc, other_code_than_was_translated_ends_it, 0, NR(codes));
 	tcase_add_loop_test(tc, who_is_another_is_told_of_and_not_followed, 0,
 			    NR(strangers));

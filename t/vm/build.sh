@@ -41,7 +41,8 @@ build_cpi()
 	bpf=
 	if grep -q '^#define HAVE_BPF 1' "$work/cpi/config.h"; then
 		bpf=yes
-		guest_programs="$guest_programs t/bench/flips t/bench/verified"
+		guest_programs="$guest_programs t/bench/flips t/bench/verified
+			t/programs/operands t/programs/values t/find_key"
 		# x86-64 would need Zydis in the sysroot, too.
 		[ "$arch" != arm64 ] || guest_programs="$guest_programs helpers/cpi-translate"
 	fi
@@ -49,7 +50,7 @@ build_cpi()
 	if [ "$bpf$arch" = yesx86_64 ] &&
 		grep -q '^#define HAVE_ZYDIS 1' "$work/cpi/config.h"; then
 		windows=yes
-		guest_programs="$guest_programs helpers/cpi-translate t/window_kmod"
+		guest_programs="$guest_programs helpers/cpi-translate t/programs/guarded t/window_kmod"
 	fi
 	# shellcheck disable=SC2086 # a list of words
 	build cpi make -C "$work/cpi" -j2 tools/cpi daemon/cpid $guest_programs
@@ -65,7 +66,7 @@ build_programs()
 	for source in "$here"/programs/*.c; do
 		[ -e "$source" ] || continue
 		program=$work/programs/$(basename "$source" .c)
-		[ "$program" -nt "$source" ] ||
+		[ -z "$(find "$source" "$srcdir/abi" -newer "$program" 2>&1)" ] ||
 			build program "$triplet-gcc" --sysroot="$sysroot" -O1 -g -static \
 				-I"$srcdir" -Wall -Wextra -Werror -o "$program" "$source"
 	done

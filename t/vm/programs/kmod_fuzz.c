@@ -182,6 +182,7 @@ static void configure_windows(struct device *d)
 		.nr_entries = number(1 + draw(64)),
 		.nr_cells = number(1 + draw(1u << 14)),
 		.nr_records = number(1u << draw(6)),
+		.flags = number(draw(2) ? CPI_KMOD_WINDOW_ORIGINS : 0),
 		.nr_excluded = number(0),
 		.excluded = { number(d->fd) },
 	};
@@ -211,9 +212,10 @@ static struct cpi_window_ring *ring_of(uint32_t cpu)
 /* This process, as a record of it says, with regions that are all over. */
 static void scribble_process(void)
 {
-	const struct cpi_window_ring *ring = ring_of(draw(windows.config.nr_cpus));
+	struct cpi_window_ring *ring = ring_of(draw(windows.config.nr_cpus));
 	const struct cpi_window_record *r =
-		&ring->record[(ring->head - 1) & (windows.config.nr_records - 1)];
+		cpi_window_slot(ring, ring->head - 1, windows.config.nr_records,
+				windows.config.slot_bytes);
 	struct cpi_window_process *p = (struct cpi_window_process *)windows.memory +
 				       cpi_window_set(getpid()) * CPI_WINDOW_WAYS +
 				       draw(CPI_WINDOW_WAYS);
