@@ -33,4 +33,11 @@ static inline uint64_t hash_bytes(uint64_t seed, const void *data, size_t len)
 	return hash_u64(h ^ word);
 }
 
+/* Adds a part of a key to a hash of 128 bits, which starts as zeros or another part. */
+static inline void hash_add(uint64_t hash[2], const void *data, size_t len)
+{
+	hash[0] = hash_bytes(hash[0], data, len);
+	hash[1] = hash_bytes(~hash[1], data, len);
+}
+
 #endif

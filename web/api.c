@@ -309,7 +309,19 @@ int api_call_make(const char *report, const struct target *t,
 	return err == -E2BIG ? -EINVAL : err;
 }
 
-/* The values of arguments and options that name epochs. */
+static const char *value_of(const struct target *t, const char *name)
+{
+	for (int i = 0; i < t->nr_args; i++) {
+		if (!strcmp(t->arg[i].name, name))
+			return t->arg[i].value;
+	}
+	return NULL;
+}
+
+/*
+ * The values of arguments and options that name epochs. Without any, cpi stats reads
+ * all epochs.
+ */
 static int add_specs(struct api_call *call, const char *report, const struct target *t)
 {
 	const bool any = !strcmp(report, "stats");
@@ -323,16 +335,9 @@ static int add_specs(struct api_call *call, const char *report, const struct tar
 		    (any && !strcmp(name, "arg")))
 			err = add(call, "", t->arg[i].value, NULL);
 	}
+	if (!err && any && !value_of(t, "arg") && !value_of(t, "epoch"))
+		err = add(call, "", "all", NULL);
 	return err;
-}
-
-static const char *value_of(const struct target *t, const char *name)
-{
-	for (int i = 0; i < t->nr_args; i++) {
-		if (!strcmp(t->arg[i].name, name))
-			return t->arg[i].value;
-	}
-	return NULL;
 }
 
 /*
@@ -372,10 +377,6 @@ int api_stamp_make(const struct api_call *report, const struct target *t,
 		err = add(stamp, "", "--", NULL);
 	if (!err)
 		err = add_specs(stamp, report->report, t);
-	/* Without epochs, cpi stats reads all of them. */
-	if (!err && !strcmp(report->report, "stats") && !value_of(t, "arg") &&
-	    !value_of(t, "epoch"))
-		err = add(stamp, "", "all", NULL);
 	if (err)
 		api_call_fini(stamp);
 	buf_fini(&why);

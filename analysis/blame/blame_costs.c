@@ -259,8 +259,6 @@ static bool begins_anew(const struct block_scene *at, int head)
 	struct isa_registers reads = { { 0 } }, writes = { { 0 } }, set = { { 0 } };
 	const int around = at->nest.around[head];
 
-	if (around == LOOPS_NONE)
-		return false;
 	for (int b = 0; b < at->scene.in->cfg->exit; b++) {
 		if (is_inside(&at->nest, b, head))
 			add_carried(at->scene.in, b, &reads, &writes);
@@ -274,7 +272,7 @@ static bool begins_anew(const struct block_scene *at, int head)
 	return true;
 }
 
-/* How many runs of a block's innermost loop a core may have begun at a time. */
+/* How many runs of a loop in a loop a core may have begun at a time. */
 static double overlap_of(const struct block_scene *at, int head)
 {
 	const struct cfg *cfg = at->scene.in->cfg;
@@ -291,14 +289,13 @@ static double overlap_of(const struct block_scene *at, int head)
 	return nr_insns > 0 ? 1 + IN_FLIGHT * entries / nr_insns : 1;
 }
 
+/* Of a block's innermost loop; 1 if it is in no other one. */
 static double block_overlap(struct block_scene *at, int b)
 {
 	const int head = at->nest.inner[b];
 
-	if (head == LOOPS_NONE)
+	if (head == LOOPS_NONE || at->nest.around[head] == LOOPS_NONE)
 		return 1;
-	if (!at->overlap[head] && at->nest.around[head] == LOOPS_NONE)
-		at->overlap[head] = 1;
 	if (!at->overlap[head]) {
 		at->overlap[head] =
 			at->nr_looks < MOST_LOOKS ? overlap_of(at, head) : INFINITY;

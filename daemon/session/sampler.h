@@ -17,8 +17,10 @@
 struct session;
 struct sampler;
 
-/* open_late, late_cpus, stopped, wait_ms, run, oldest_ns, is_half_full and cost may be
- * NULL. */
+/*
+ * open_late, late_cpus, stopped, wait_ms, run, oldest_ns, is_half_full and cost may be
+ * NULL.
+ */
 struct sampler_ops {
 	const char *name; /* the status has "NAME off" if it is not open */
 	/*

@@ -61,12 +61,6 @@ static void add_word(uint64_t hash[2], uint64_t word)
 	hash[1] = hash_u64(hash[1] * 3 + word);
 }
 
-static void add_bytes(uint64_t hash[2], const void *data, size_t size)
-{
-	hash[0] = hash_bytes(hash[0], data, size);
-	hash[1] = hash_bytes(~hash[1], data, size);
-}
-
 /* Epochs are in order of time, so each belongs to the last block or to a new one. */
 static int add_epoch(struct kept_sums *ks, const struct query_epoch *e)
 {
@@ -255,10 +249,10 @@ static struct sum_key key_of(const struct kept_row *row)
 
 	add_word(key.hash, (uint64_t)row->image->id);
 	add_word(key.hash, (uint64_t)desc->kind);
-	add_bytes(key.hash, desc->name, strlen(desc->name));
-	add_bytes(key.hash, desc->build_id, desc->build_id_size);
-	add_bytes(key.hash, desc->content,
-		  desc->has_content ? sizeof(desc->content) : 0);
+	hash_add(key.hash, desc->name, strlen(desc->name));
+	hash_add(key.hash, desc->build_id, desc->build_id_size);
+	hash_add(key.hash, desc->content,
+		 desc->has_content ? sizeof(desc->content) : 0);
 	for (size_t i = 0; i < row->nr; i++) {
 		add_word(key.hash, (uint64_t)row->place[i].epoch);
 		add_word(key.hash, (uint64_t)row->place[i].context);

@@ -54,8 +54,7 @@ static const struct cachefile the_file = {
 
 void calls_key_add(struct calls_key *k, const void *data, size_t size)
 {
-	k->hash[0] = hash_bytes(k->hash[0], data, size);
-	k->hash[1] = hash_bytes(~k->hash[1], data, size);
+	hash_add(k->hash, data, size);
 }
 
 static void add_bytes(void *ctx, const void *data, size_t size)

@@ -65,9 +65,8 @@ static void put_ids(const struct diff *d, const struct query_epochs *epochs,
 	const struct query_epoch *newest = select_newest(&d->sel[COMPARE_A]);
 	size_t nr = 0;
 
-	for (size_t i = epochs->nr; i-- && nr < MAX_EPOCHS;) {
-		if (epochs->nr - i > MAX_BACK)
-			break;
+	for (size_t i = epochs->nr;
+	     i-- && nr < MAX_EPOCHS && epochs->nr - i <= MAX_BACK;) {
 		if (!same_machine(&epochs->epoch[i], newest) ||
 		    !epochs->epoch[i].samples || !is_alike(d, &epochs->epoch[i]))
 			continue;

@@ -200,12 +200,6 @@ static void close_oldest(struct image_cache *cache)
 	cache->nr_open--;
 }
 
-static void add_to_mark(struct image_mark *m, const void *data, size_t size)
-{
-	m->hash[0] = hash_bytes(m->hash[0], data, size);
-	m->hash[1] = hash_bytes(~m->hash[1], data, size);
-}
-
 static int open_captured(struct image_cache *cache, const struct query_image *row,
 			 struct image_mark *mark, struct image **out)
 {
@@ -227,14 +221,14 @@ static int open_captured(struct image_cache *cache, const struct query_image *ro
 		const uint64_t at[] = { c.symbol[i].start, c.symbol[i].size };
 
 		symbols[i] = (struct capture_symbol){ at[0], at[1], c.symbol[i].name };
-		add_to_mark(mark, at, sizeof(at));
-		add_to_mark(mark, c.symbol[i].name, strlen(c.symbol[i].name));
+		hash_add(mark->hash, at, sizeof(at));
+		hash_add(mark->hash, c.symbol[i].name, strlen(c.symbol[i].name));
 	}
 	for (size_t i = 0; i < c.nr_codes; i++) {
 		codes[i] = (struct capture_code){ c.code[i].start, c.code[i].size,
 						  c.code[i].bytes };
-		add_to_mark(mark, &c.code[i].start, sizeof(c.code[i].start));
-		add_to_mark(mark, c.code[i].bytes, c.code[i].size);
+		hash_add(mark->hash, &c.code[i].start, sizeof(c.code[i].start));
+		hash_add(mark->hash, c.code[i].bytes, c.code[i].size);
 	}
 	mark->known = true;
 	err = c.nr_symbols || c.nr_codes
@@ -265,7 +259,7 @@ static int add_part(void *ctx, const struct capture_part *part)
 	err = pack_get(part->data, part->data_size, CAPTURED_MAX_BODY, &memory, &body,
 		       &size);
 	if (!err) {
-		add_to_mark(p->mark, body, size);
+		hash_add(p->mark->hash, body, size);
 		err = captured_decode(p->captured, body, size);
 	}
 	buf_fini(&memory);
@@ -402,7 +396,7 @@ static void mark_file(const struct image *image, struct image_mark *mark)
 	struct image_origin origin[2];
 
 	mark->known = image_origins(image, origin);
-	add_to_mark(mark, origin, sizeof(origin));
+	hash_add(mark->hash, origin, sizeof(origin));
 }
 
 static int open_image(struct image_cache *cache, const struct query_image *row,
