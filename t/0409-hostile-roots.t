@@ -120,7 +120,7 @@ timeout 300 "$peer" request t.sock flush >/dev/null
 for i in $(seq 120); do
 	cp "$programs/burn_c" "many_$i"
 	echo "$i" >>"many_$i"
-	"./many_$i" 10
+	"./many_$i" 40 # where interrupts are dear, some would be without a sample in less
 done
 others_go_on 'an open file that cannot be closed later'
 kill -STOP "$pid"
@@ -129,6 +129,8 @@ timeout 300 "$peer" request t.sock quit >/dev/null
 cpid_wait
 is "$cpid_status" 0 'cpid ends in good order beside all these programs'
 check_stored
+note "without content: $(sql "SELECT count(*) FROM image WHERE name GLOB '*/many_*' AND content = x''")"
+note "$(sql "SELECT name, sum(n) FROM loss WHERE kind = 0 GROUP BY name" | tr '\n' ' ')"
 is "$(sql "SELECT count(*) FROM image WHERE name GLOB '*/many_*' AND content <> x''")" 120 \
 	'each of 120 new programs is read'
 is "$(sql "SELECT count(*) FROM loss WHERE kind = 0 AND name NOT IN ('ambiguous', 'anonymous',
