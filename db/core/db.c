@@ -29,6 +29,7 @@
 #include "db/core/schema_check.h"
 #include "db/core/sql.h"
 #include "db/core/unlocked.h"
+#include "db/core/vfs.h"
 
 #define TEMPORARY_CACHE "-65536" /* -KiB of cache; beyond that SQLite uses a file */
 
@@ -228,7 +229,9 @@ static int harden(struct db *db)
 
 static int open_file(struct db *db, const char *name, int flags, int *steps)
 {
-	int rc = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_URI, NULL);
+	const char *vfs = vfs_name();
+	int rc = vfs ? sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_URI, vfs)
+		     : SQLITE_NOMEM;
 
 	if (!db->handle)
 		return -ENOMEM;

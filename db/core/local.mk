@@ -10,7 +10,7 @@ db_libdb_a_SOURCES += \
 	db/core/set_rows.c db/core/set_rows.h db/core/slice.c db/core/slice.h \
 	db/core/sql.c db/core/sql.h db/core/stack_set.c db/core/tallies.c \
 	db/core/tallies.h db/core/unlocked.c db/core/unlocked.h \
-	db/core/window_set.c
+	db/core/vfs.c db/core/vfs.h db/core/window_set.c
 nodist_db_libdb_a_SOURCES = db/core/schema_sql.h
 EXTRA_DIST += db/core/schema.sql db/core/schema_2.sql db/core/schema_3.sql db/core/schema_4.sql db/core/schema_5.sql \
 	db/core/schema_6.sql db/core/schema_7.sql db/core/schema_8.sql db/core/schema_9.sql db/core/schema_read_3.sql \

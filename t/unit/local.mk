@@ -108,7 +108,7 @@ DB_UNIT = t/unit/check_accesses t/unit/check_edges t/unit/check_profile t/unit/c
 	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
 	t/unit/check_kept_sums t/unit/check_operands t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock \
 	t/unit/check_rollup t/unit/check_stacks t/unit/check_stacktree \
-	t/unit/check_stream_account \
+	t/unit/check_stream_account t/unit/check_vfs \
 	t/unit/check_window_rows t/unit/check_windows
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS) -lm
@@ -259,6 +259,8 @@ t_unit_check_db_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,-
 t_unit_check_db_faults_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_torn_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_torn_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_vfs_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_vfs_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_plans_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_plans_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_retain_CFLAGS = $(DB_UNIT_CFLAGS)
