@@ -22,7 +22,7 @@ MODULES = {
     "table": (["kmod/table.h"], ["check_table"]),
     "seal": (["kmod/seal.h"], ["check_seal"]),
     "flip": (["daemon/collect/bpf_table.c"], ["check_bpf_table"]),
-    "flow": (["analysis/freq/flow.c", "analysis/freq/flow_repair.c"], ["check_chain", "check_flow_repair"]),
+    "flow": (["analysis/freq/flow.c", "analysis/freq/flow_repair.c"], ["check_chain", "check_flow_doors", "check_flow_repair"]),
     "codecs": (["db/profile/codec.c", "db/profile/codec_records.c"], ["check_codec", "check_records"]),
     "attribution": (["daemon/attribute/attribute.c", "daemon/attribute/attribute_later.c",
                      "daemon/attribute/attribute_outcome.c",

@@ -3,9 +3,12 @@
  * fuzz_rows.c - a database with any values in its rows is shown, or refused as damaged
  *
  * The first byte chooses: bits 0 and 1 a report, by procedure, image, command or line;
- * bit 2, the database is checked as well. The rest is a list of changes to a small
- * database that has a row of nearly all tables: a byte each for table, column, row and
- * kind of change, then the value. What a report shows adds up.
+ * bit 2, the database is checked as well; if all higher bits are set, the database is
+ * a file, which is opened for the report. Otherwise it is kept in memory, and the
+ * changes are rolled back: to open a file takes ten times as long as a report of it.
+ * The rest is a list of changes to a small database that has a row of nearly all
+ * tables: a byte each for table, column, row and kind of change, then the value. What a
+ * report shows adds up.
  */
 #include "config.h"
 
@@ -24,6 +27,7 @@
 #include "t/fuzz/fuzz.h"
 
 #define MAX_TABLES  48
+#define MAX_COLUMNS 40
 #define MAX_CHANGES 16
 #define MAX_BASE    (4 << 20)
 
@@ -37,10 +41,39 @@ enum change {
 	NR_CHANGES
 };
 
+struct table {
+	char *name, key[256];
+	char *column[MAX_COLUMNS];
+	int nr_columns;
+	sqlite3_stmt *made[MAX_COLUMNS][NR_CHANGES]; /* in memory only, when needed */
+};
+
 static char folder[64], path[80];
 static struct buf base; /* the database before all changes */
-static char *table[MAX_TABLES];
+static struct table table[MAX_TABLES];
 static int nr_tables;
+static struct db *kept; /* the database in memory */
+static bool from_file;
+
+/* Linked with --wrap: what opens the database gets the one in memory. */
+int __real_db_open(const char *name, enum db_mode mode, struct db **out);
+void __real_db_close(struct db *db);
+int __wrap_db_open(const char *name, enum db_mode mode, struct db **out);
+void __wrap_db_close(struct db *db);
+
+int __wrap_db_open(const char *name, enum db_mode mode, struct db **out)
+{
+	if (from_file || !kept)
+		return __real_db_open(name, mode, out);
+	*out = kept;
+	return 0;
+}
+
+void __wrap_db_close(struct db *db)
+{
+	if (db != kept)
+		__real_db_close(db);
+}
 
 static void remove_files(void)
 {
@@ -164,18 +197,66 @@ static void make_base(void)
 	fuzz_check(!file_read_all(AT_FDCWD, path, MAX_BASE, &base));
 }
 
+static int add_column(void *ctx, int nr, char **value, char **name)
+{
+	struct table *t = ctx;
+	const size_t len = strlen(t->key);
+
+	(void)nr, (void)name;
+	fuzz_check(t->nr_columns < MAX_COLUMNS);
+	t->column[t->nr_columns++] = strdup(value[0]);
+	if (strcmp(value[1], "0"))
+		snprintf(t->key + len, sizeof(t->key) - len, "%s\"%s\"",
+			 len ? ", " : "", value[0]);
+	return 0;
+}
+
 static int add_table(void *ctx, int nr, char **value, char **name)
 {
 	(void)ctx, (void)nr, (void)name;
 	fuzz_check(nr_tables < MAX_TABLES);
-	table[nr_tables++] = strdup(value[0]);
+	table[nr_tables++].name = strdup(value[0]);
 	return 0;
+}
+
+static void list_tables(sqlite3 *db)
+{
+	char sql[128];
+
+	fuzz_check(!sqlite3_exec(db,
+				 "SELECT name FROM sqlite_schema WHERE type = 'table' "
+				 "AND name NOT GLOB 'sqlite_*' ORDER BY name",
+				 add_table, NULL, NULL));
+	for (int i = 0; i < nr_tables; i++) {
+		snprintf(sql, sizeof(sql),
+			 "SELECT name, pk FROM pragma_table_info('%s')", table[i].name);
+		fuzz_check(!sqlite3_exec(db, sql, add_column, &table[i], NULL));
+		if (!*table[i].key)
+			strcpy(table[i].key, "rowid");
+	}
+}
+
+/* Opens the file as a report does, and has SQLite keep a copy in its place. */
+static void keep(void)
+{
+	const int flags =
+		SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE;
+	unsigned char *copy = sqlite3_malloc64(base.len);
+	struct db *db;
+
+	fuzz_check(copy && !db_open(path, DB_READ, &db));
+	memcpy(copy, base.data, base.len);
+	copy[18] = copy[19] = 1; /* memory has no WAL */
+	fuzz_check(!sqlite3_deserialize(db_handle(db), "main", copy, (int64_t)base.len,
+					(int64_t)base.len, flags));
+	fuzz_check(!sqlite3_exec(db_handle(db), "PRAGMA foreign_keys = OFF", NULL, NULL,
+				 NULL));
+	kept = db;
 }
 
 static void begin(void)
 {
 	const char *tmp = getenv("TMPDIR");
-	sqlite3 *db;
 
 	snprintf(folder, sizeof(folder), "%.40s/fuzz_rows.XXXXXX",
 		 access("/dev/shm", W_OK) ? tmp ? tmp : "/tmp" : "/dev/shm");
@@ -184,12 +265,8 @@ static void begin(void)
 	atexit(remove_all);
 	log_open("/dev/null");
 	make_base();
-	fuzz_check(!sqlite3_open(path, &db));
-	fuzz_check(!sqlite3_exec(db,
-				 "SELECT name FROM sqlite_schema WHERE type = 'table' "
-				 "AND name NOT GLOB 'sqlite_*' ORDER BY name",
-				 add_table, NULL, NULL));
-	sqlite3_close(db);
+	keep();
+	list_tables(db_handle(kept));
 }
 
 /* ---- changes ---- */
@@ -206,34 +283,6 @@ static uint64_t take(struct input *in, size_t bytes)
 	for (size_t i = 0; i < bytes && in->size; i++, in->data++, in->size--)
 		value |= (uint64_t)*in->data << 8 * i;
 	return value;
-}
-
-/* "name" of a column, by its number; its table's key in key. False: no such column. */
-static bool find_column(sqlite3 *db, const char *of, unsigned int nr, char name[64],
-			char key[256])
-{
-	sqlite3_stmt *s;
-	unsigned int nr_columns = 0;
-
-	*key = '\0';
-	fuzz_check(!sqlite3_prepare_v2(
-		db, "SELECT name, pk, count(*) OVER () FROM pragma_table_info(?)", -1,
-		&s, NULL));
-	sqlite3_bind_text(s, 1, of, -1, SQLITE_STATIC);
-	for (unsigned int i = 0; sqlite3_step(s) == SQLITE_ROW; i++) {
-		const char *column = (const char *)sqlite3_column_text(s, 0);
-
-		nr_columns = (unsigned int)sqlite3_column_int(s, 2);
-		if (i == nr % nr_columns)
-			snprintf(name, 64, "%s", column);
-		if (sqlite3_column_int(s, 1))
-			snprintf(key + strlen(key), 256 - strlen(key), "%s\"%s\"",
-				 *key ? ", " : "", column);
-	}
-	sqlite3_finalize(s);
-	if (!*key)
-		strcpy(key, "rowid");
-	return nr_columns;
 }
 
 static void bind(sqlite3_stmt *s, enum change kind, struct input *in)
@@ -265,42 +314,62 @@ static void bind(sqlite3_stmt *s, enum change kind, struct input *in)
 	}
 }
 
+/* The statement that makes a change: ?1 is the value, ?2 says which row. */
+static sqlite3_stmt *make_change(sqlite3 *db, const struct table *t, const char *column,
+				 enum change kind)
+{
+	char other[256], what[512], sql[2048];
+	sqlite3_stmt *s;
+
+	snprintf(other, sizeof(other), "(SELECT \"%s\" FROM \"%s\" LIMIT 1 OFFSET ?1)",
+		 column, t->name);
+	if (kind == REMOVE)
+		snprintf(what, sizeof(what), "DELETE FROM \"%s\"", t->name);
+	else
+		snprintf(what, sizeof(what), "UPDATE OR IGNORE \"%s\" SET \"%s\" = %s",
+			 t->name, column, kind == SET_OTHER ? other : "?1");
+	snprintf(sql, sizeof(sql),
+		 "%s WHERE (%s) = (SELECT %s FROM \"%s\" LIMIT 1 "
+		 "OFFSET ?2 %% max(1, (SELECT count(*) FROM \"%s\")))",
+		 what, t->key, t->key, t->name, t->name);
+	fuzz_check(!sqlite3_prepare_v2(db, sql, -1, &s, NULL));
+	return s;
+}
+
 /* What a column's type or a key refuses is not changed. */
 static void change(sqlite3 *db, struct input *in)
 {
-	const char *of = table[take(in, 1) % (unsigned int)nr_tables];
-	const unsigned int nr = (unsigned int)take(in, 1),
+	struct table *t = &table[take(in, 1) % (unsigned int)nr_tables];
+	const unsigned int nr = (unsigned int)take(in, 1) % (unsigned int)t->nr_columns,
 			   row = (unsigned int)take(in, 1);
 	const enum change kind = take(in, 1) % NR_CHANGES;
-	char column[64], key[256], other[256], sql[1024];
-	sqlite3_stmt *s;
+	sqlite3_stmt *s = from_file ? NULL : t->made[nr][kind];
 
-	if (!find_column(db, of, nr, column, key))
-		return;
-	snprintf(other, sizeof(other), "(SELECT \"%s\" FROM \"%s\" LIMIT 1 OFFSET ?1)",
-		 column, of);
-	if (kind == REMOVE)
-		snprintf(sql, sizeof(sql),
-			 "DELETE FROM \"%s\" WHERE (%s) = (SELECT %s FROM \"%s\" LIMIT "
-			 "1 "
-			 "OFFSET ?2 %% max(1, (SELECT count(*) FROM \"%s\")))",
-			 of, key, key, of, of);
-	else
-		snprintf(
-			sql, sizeof(sql),
-			"UPDATE OR IGNORE \"%s\" SET \"%s\" = %s WHERE (%s) = (SELECT "
-			"%s "
-			"FROM \"%s\" LIMIT 1 OFFSET ?2 %% max(1, (SELECT count(*) FROM "
-			"\"%s\")))",
-			of, column, kind == SET_OTHER ? other : "?1", key, key, of, of);
-	fuzz_check(!sqlite3_prepare_v2(db, sql, -1, &s, NULL));
+	if (!s)
+		s = make_change(db, t, t->column[nr], kind);
 	bind(s, kind, in);
 	sqlite3_bind_int(s, 2, (int)row);
 	sqlite3_step(s);
-	sqlite3_finalize(s);
+	if (from_file) {
+		sqlite3_finalize(s);
+		return;
+	}
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	t->made[nr][kind] = s;
 }
 
-static void make_changed(struct input *in)
+static void make_changes(sqlite3 *db, struct input *in)
+{
+	fuzz_check(!sqlite3_exec(db, "PRAGMA ignore_check_constraints = ON; BEGIN",
+				 NULL, NULL, NULL));
+	for (int i = 0; i < MAX_CHANGES && in->size; i++)
+		change(db, in);
+	fuzz_check(!sqlite3_exec(db, "PRAGMA ignore_check_constraints = OFF", NULL,
+				 NULL, NULL));
+}
+
+static void make_changed_file(struct input *in)
 {
 	sqlite3 *db;
 	int fd;
@@ -311,11 +380,9 @@ static void make_changed(struct input *in)
 	close(fd);
 	fuzz_check(!sqlite3_open(path, &db));
 	fuzz_check(!sqlite3_exec(db,
-				 "PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF;"
-				 "PRAGMA ignore_check_constraints = ON; BEGIN",
+				 "PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF",
 				 NULL, NULL, NULL));
-	for (int i = 0; i < MAX_CHANGES && in->size; i++)
-		change(db, in);
+	make_changes(db, in);
 	fuzz_check(!sqlite3_exec(db, "COMMIT", NULL, NULL, NULL));
 	sqlite3_close(db);
 }
@@ -363,11 +430,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!base.len)
 		begin();
 	how = (unsigned int)take(&in, 1);
-	make_changed(&in);
+	from_file = how >> 3 == 31;
+	if (from_file)
+		make_changed_file(&in);
+	else
+		make_changes(db_handle(kept), &in);
 	if (how & 4 && !db_open(path, DB_READ, &db)) {
 		db_check(db);
 		db_close(db);
 	}
 	report(by[how & 3]);
+	if (!from_file)
+		fuzz_check(
+			!sqlite3_exec(db_handle(kept), "ROLLBACK", NULL, NULL, NULL));
 	return 0;
 }

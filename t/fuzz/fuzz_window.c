@@ -3,8 +3,11 @@
  * fuzz_window.c - any code is translated and interpreted, in bounds and to an end
  *
  * The first 24 bytes are registers and wanted offsets, the next byte chooses: x86-64 or
- * AArch64, whose code is translated, or micro-ops as they are. What was translated is
- * interpreted packed as well: the windows are the same, unless they had no more steps.
+ * AArch64, whose code is translated, or micro-ops as they are. The code is as long as
+ * the input, as at the end of a mapping; if the five high bits of that byte are set,
+ * it is a page, with zeros behind the input, which takes ten times as long. What was
+ * translated is interpreted packed as well: the windows are the same, unless they had
+ * no more steps.
  */
 #include "config.h"
 
@@ -23,6 +26,7 @@
 
 struct subject {
 	_Alignas(8) uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
+	size_t size;
 	struct cpi_code_page page;
 	union cpi_code_cell cell[CPI_CODE_MAX_CELLS];
 	size_t nr;   /* micro-ops */
@@ -148,10 +152,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	translator = translator_of(machine);
 	wanted[0] = data[0];
 	memcpy(wanted + 1, data + 4, 4);
-	if (size - HEAD - 1 < sizeof(t->code))
-		memcpy(t->code, data + HEAD + 1, size - HEAD - 1);
-	else
-		memcpy(t->code, data + HEAD + 1, sizeof(t->code));
+	t->size = size - HEAD - 1 < sizeof(t->code) ? size - HEAD - 1 : sizeof(t->code);
+	memcpy(t->code, data + HEAD + 1, t->size);
+	if (data[HEAD] >> 3 == 31)
+		t->size = sizeof(t->code);
 	if (how) {
 		for (size_t at = 0; at < sizeof(t->page); at += sizeof(t->code))
 			memcpy((uint8_t *)&t->page + at, t->code,
@@ -162,18 +166,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		translate_check_page(&t->page, CPI_UOPS_PER_PAGE);
 	} else {
 		t->nr = data[HEAD] & 4
-				? translator_reach(translator, t->code, sizeof(t->code),
-						   wanted, 3, (const uint64_t *)t->code,
+				? translator_reach(translator, t->code, t->size, wanted,
+						   3, (const uint64_t *)t->code,
 						   data[HEAD] / 8, &t->page)
-				: translator_page(translator, t->code, sizeof(t->code),
-						  wanted, 3, &t->page);
+				: translator_page(translator, t->code, t->size, wanted,
+						  3, &t->page);
 		fuzz_check(t->nr <= CPI_UOPS_PER_PAGE &&
 			   !translate_check_page(&t->page, (uint32_t)t->nr));
 	}
 	interpret(t, data, !how);
 	if (!how) {
-		fuzz_check(codepack_page(&t->page, (uint32_t)t->nr, t->code,
-					 sizeof(t->code),
+		fuzz_check(codepack_page(&t->page, (uint32_t)t->nr, t->code, t->size,
 					 t->cell) <= CPI_CODE_MAX_CELLS);
 		t->packed = true;
 		memset(&t->state, 0, sizeof(t->state));

@@ -317,7 +317,7 @@ t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob \
 	t/unit/check_branchstack t/unit/check_callgraph t/unit/check_callscale \
 	t/unit/check_chain t/unit/check_combine t/unit/check_data_model t/unit/check_equiv t/unit/check_estimate \
-	t/unit/check_feedback t/unit/check_flow_repair t/unit/check_freq t/unit/check_landing \
+	t/unit/check_feedback t/unit/check_flow_doors t/unit/check_flow_repair t/unit/check_freq t/unit/check_landing \
 	t/unit/check_loops t/unit/check_mispredicts t/unit/check_operand_values t/unit/check_pace t/unit/check_pathcount t/unit/check_propagate \
 	t/unit/check_scale t/unit/check_steps t/unit/check_tip t/unit/check_traffic \
 	t/unit/check_trips t/unit/check_values t/unit/check_window_balance t/unit/check_window_weights
@@ -383,6 +383,8 @@ t_unit_check_propagate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_propagate_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_scale_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_scale_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_flow_doors_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_flow_doors_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_flow_repair_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_flow_repair_LDADD = $(UNIT_FREQ_LDADD)
 
