@@ -163,7 +163,7 @@ struct cpi_kmod_exec_id {
  * cells, and a struct cpi_window_ring for each CPU. To request windows, and to map
  * their memory, CAP_SYS_PTRACE is needed as well. Whatever user space writes to this
  * memory, the module reads only this memory and memory that the interrupted process
- * itself may read, and writes only the rings.
+ * itself may read, and writes only the rings, and "used" of processes and entries.
  */
 struct cpi_kmod_windows {
 	struct cpi_kmod_event event;
@@ -183,9 +183,9 @@ struct cpi_kmod_windows {
 };
 
 /*
- * Each record has an origin (struct cpi_window_origin) behind it: the registers of the
- * window's start, and what it loaded, which the program itself could load. Nothing else
- * is read for it.
+ * Each record of a window with instructions has an origin (struct cpi_window_origin)
+ * behind it: the registers of the window's start, and what it loaded, which the program
+ * itself could load. Nothing else is read for it.
  */
 #define CPI_KMOD_WINDOW_ORIGINS (1u << 0)
 #define CPI_KMOD_WINDOW_FLAGS   1u

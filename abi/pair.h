@@ -39,7 +39,7 @@ enum cpi_pair_state { CPI_PAIR_NONE, CPI_PAIR_OPEN, CPI_PAIR_CLOSED };
  * pair before the next window, or if it took longer than CPI_PAIR_MAX_NS.
  */
 #define CPI_PAIR_DROPS(X)                                                   \
-	X(SWITCHED, "switched") /* the next sample was of another thread */ \
+	X(SWITCHED, "switched") /* next sample or tick of another thread */ \
 	X(RING, "ring_lost")    /* the ring was full */
 
 enum cpi_pair_drop {

@@ -4,7 +4,7 @@ EXTRA_DIST += debian/changelog debian/control debian/copyright debian/rules \
 	debian/source/format debian/tests/control debian/tests/record debian/tests/service \
 	debian/cpi-dkms.install debian/cpi-doc.install debian/cpi-ship.install debian/cpi-web.install debian/cpi.install \
 	debian/cpi-web.postinst debian/cpi-web.postrm debian/cpi-web.prerm debian/cpi-ship.postinst debian/cpi-ship.prerm debian/cpi-ship.sysusers debian/cpi-web.sysusers debian/cpid.install debian/cpid.postinst debian/cpid.postrm debian/cpid.preinst debian/cpid.prerm \
-	debian/sysctl.d/60-cpi.conf \
+	debian/sysctl.d/10-cpi.conf \
 	debian/libcpi-audit0.install debian/libcpi-audit0.lintian-overrides
 
 # The packages, in deb/: from the archive, as a builder gets it. Tests run before, by make

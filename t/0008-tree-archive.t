@@ -19,6 +19,7 @@ plan 3
 (cd one/tree && autoreconf -fi) >log 2>&1 || bail "autoreconf: $(tail -n 3 log)"
 try 'an archive is made' archive one
 umask 077
+chmod g+s two
 tar -C two/tree --no-same-permissions --strip-components=1 -xJf one/*.tar.xz
 touch two/tree/*.md
 try 'another one is made from it' archive two

@@ -39,6 +39,9 @@ ok $? 'a program that is deleted meanwhile runs'
 run 'a program without a name runs' "$programs/memfd" "$programs/burn_b" 1000
 cp "$programs/burn_a" replaced
 runs replaced
+# cpi-capture has the lowest priority, and cpid does not wait long for it at its end.
+cpid_ask flush >/dev/null
+await has_captured 1 "$PWD/replaced"
 cp "$programs/burn_b" new && mv new replaced
 runs replaced
 cp "$programs/burn_a" over
@@ -46,7 +49,6 @@ runs over
 cat "$programs/burn_b" >over
 runs over
 run 'a program that moves its text runs' "$programs/moved" 1000
-# cpi-capture has the lowest priority, and cpid does not wait long for it at its end.
 cpid_ask flush >/dev/null
 await has_captured 2 "$PWD/replaced"
 collect_stop

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -62,13 +63,24 @@ static const char *how_to_start(const struct doctor *d)
 						 : "as root: cpid &";
 }
 
-static void check_daemon(struct doctor *d, const char *socket)
+/* Takes the options of a running cpid from its status. */
+static void take_option(void *ctx, const char *name, const char *value)
 {
-	struct buf reply = { 0 }, advice = { 0 };
-	int err =
-		client_call(socket, CPI_CONTROL_STATUS, "", CLIENT_PATIENCE_NS, &reply);
+	struct doctor *d = ctx;
+	const double number = strtod(value, NULL);
 
-	if (!err && status_summary_advise(buf_str(&reply), CALIBRATE_MIN_HZ, &advice))
+	if (!strcmp(name, "budget_percent") && number > 0)
+		d->budget = number / 100;
+	else if (!strcmp(name, "retain_bytes_limit") && number >= 1)
+		d->limit_bytes = (uint64_t)number;
+}
+
+/* err and reply are client_call()'s. */
+static void check_daemon(struct doctor *d, int err, const struct buf *reply)
+{
+	struct buf advice = { 0 };
+
+	if (!err && status_summary_advise(reply->data, CALIBRATE_MIN_HZ, &advice))
 		doctor_add(d, "cpid", DOCTOR_PROBLEM, "it costs more than its budget",
 			   "'cpi status' shows the cost and its parts.",
 			   buf_str(&advice));
@@ -86,7 +98,6 @@ static void check_daemon(struct doctor *d, const char *socket)
 	else
 		doctor_add(d, "cpid", DOCTOR_PROBLEM, "it does not answer",
 			   "It may hang.", "run 'cpi status' as root");
-	buf_fini(&reply);
 	buf_fini(&advice);
 }
 
@@ -201,13 +212,19 @@ static int run_doctor(struct cmd_context *ctx)
 		.budget = BUDGET,
 		.limit_bytes = LIMIT_BYTES,
 	};
-	int status = EXIT_FAIL;
+	struct buf reply = { 0 };
+	int err, status = EXIT_FAIL;
 
 	if (uname(&system))
 		return cmd_exit_status(ctx->cmd, -errno);
 	d.release = system.release;
+	err = client_call(o->socket, CPI_CONTROL_STATUS, "", CLIENT_PATIENCE_NS,
+			  &reply);
+	if (!err)
+		client_each_line(buf_str(&reply), take_option, &d);
 	doctor_run(&d);
-	check_daemon(&d, o->socket);
+	check_daemon(&d, err, &reply);
+	buf_fini(&reply);
 	if (d.err) {
 		log_err("doctor: out of memory");
 	} else {

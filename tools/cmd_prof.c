@@ -159,6 +159,7 @@ static int run_prof(struct cmd_context *ctx)
 	int err;
 
 	o->prof.sort = o->out.sort;
+	o->prof.picture = o->svg;
 	if (take_by(ctx) || take_interval(ctx))
 		return EXIT_USAGE;
 	if (o->children)
@@ -167,9 +168,7 @@ static int run_prof(struct cmd_context *ctx)
 		return EXIT_USAGE;
 	if (prof_open(&o->prof, &p))
 		return EXIT_FAIL;
-	err = o->svg && !o->prof.over_time ? prof_over_time(&p) : 0;
-	if (!err)
-		err = print(&p, o);
+	err = print(&p, o);
 	prof_close(&p);
 	return err ? EXIT_FAIL : EXIT_OK;
 }

@@ -20,13 +20,15 @@
 #include "db/clickhouse/storeurl.h"
 
 /* Lists of options: words with spaces around them; a flag has "!" before its name. */
-#define EPOCHS " epoch !local host platform cluster release machine "
-#define SELECTED                                                                \
-	EPOCHS "!merge-platforms event image comm cgroup container unit label " \
-	       "process thread "
-#define ORIGIN  " host cluster release machine "
-#define VERBOSE "!verbose "
-#define EXPLAIN "cpu "
+#define MACHINES " !local host platform cluster release machine "
+#define EPOCHS   " epoch" MACHINES
+#define FILTERS                                                                  \
+	"!merge-platforms event image comm cgroup container unit label process " \
+	"thread "
+#define SELECTED EPOCHS FILTERS
+#define ORIGIN   " host cluster release machine "
+#define VERBOSE  "!verbose "
+#define EXPLAIN  "cpu "
 
 struct report {
 	const char *name;
@@ -65,11 +67,11 @@ static const struct report reports[] = {
 	{ "flame", "flame",
 	  SELECTED "!icicle !inverted !inlines !commands threshold !idle history fdr ",
 	  "A B", "svg json" },
-	{ "diff", "diff", SELECTED VERBOSE "by history threshold fdr limit ",
+	{ "diff", "diff", MACHINES FILTERS VERBOSE "by history threshold fdr limit ",
 	  "A B procedure", "json csv svg text" },
 	{ "stats", "stats", SELECTED VERBOSE "by normalize fdr limit sort ", "*",
 	  "json csv text" },
-	{ "status", "status", EPOCHS "!all ", "", "json csv text prometheus" },
+	{ "status", "status", " epoch !local !all ", "", "json csv text prometheus" },
 	{ "epochs", "epoch list", EPOCHS "limit ", "", "json csv text" },
 	{ "hosts", "fleet hosts", ORIGIN "limit ", "", "json csv text" },
 	{ "fleet-top", "fleet top", ORIGIN "epoch event by price !cpi !exact limit ",

@@ -474,7 +474,7 @@ void jobs_leave(struct job_waiter *w)
 
 bool jobs_are_free(const struct jobs *jobs)
 {
-	return has_place(jobs, false) && !jobs->nr_queued;
+	return has_place(jobs, false) && has_place(jobs, true) && !jobs->nr_queued;
 }
 
 void jobs_rename(struct job_waiter *w, const struct job_key *key)

@@ -76,7 +76,7 @@ int jobs_ask(struct jobs *jobs, const struct job_key *key, struct api_call *call
 /* The request does not wait any longer. */
 void jobs_leave(struct job_waiter *w);
 
-/* Whether a job would start now, without waiting. */
+/* Whether two jobs, of which one is cheap, would start now, without waiting. */
 bool jobs_are_free(const struct jobs *jobs);
 
 /* Changes the key of the job that w waits for. If another job has this key already, w

@@ -32,6 +32,12 @@
 /* Answers of a store, which has no files here, are used for so long. */
 #define STORE_KEPT_S 30
 
+/*
+ * Answers about times that the clock moves ("-1h", "today"), from full minute to full
+ * minute.
+ */
+#define RELATIVE_KEPT_S 60
+
 /* Adds what changes when a file is written to or replaced. */
 static void add_file(struct sha256_ctx *sha, const char *path)
 {
@@ -102,14 +108,48 @@ void stamp_content(const struct job_key *question, const char *content, uint64_t
 	sha256_digest(&sha, sizeof(key->bytes), key->bytes);
 }
 
+static bool is_relative_end(const char *text)
+{
+	uint64_t from_ns, to_ns;
+
+	return !time_parse_relative(text, time_real_ns(), &from_ns, &to_ns);
+}
+
+/* Whether an end of "A..B", or all of it, depends on the clock: "-1h.." or "today". */
+static bool is_relative(const char *spec)
+{
+	const char *dots = strstr(spec, "..");
+	char left[64];
+
+	if (!dots)
+		return is_relative_end(spec);
+	snprintf(left, sizeof(left), "%.*s", (int)(dots - spec), spec);
+	return is_relative_end(left) || is_relative_end(dots + 2);
+}
+
+/* Looks at the values of options, and at arguments. */
+static bool depends_on_clock(const struct api_call *call)
+{
+	for (int i = 0; i < call->nr; i++) {
+		const char *arg = call->argv[i], *value = strchr(arg, '=');
+
+		if (is_relative(!strncmp(arg, "--", 2) && value ? value + 1 : arg))
+			return true;
+	}
+	return false;
+}
+
 void stamp_call(const struct api_call *call, const struct text_list *dbs,
 		struct job_key *key)
 {
 	const uint64_t second = time_mono_ns() / NSEC_PER_SEC;
 	const uint64_t period = second / STORE_KEPT_S;
+	const uint64_t minute = time_real_ns() / NSEC_PER_SEC / RELATIVE_KEPT_S;
 	struct sha256_ctx sha;
 
 	begin(&sha, call);
+	if (depends_on_clock(call))
+		sha256_update(&sha, sizeof(minute), (const uint8_t *)&minute);
 	if (!strcmp(call->report, "status")) /* also depends on the daemon */
 		sha256_update(&sha, sizeof(second), (const uint8_t *)&second);
 	if (api_has_store(dbs))

@@ -27,8 +27,9 @@ void stamp_content(const struct job_key *question, const char *content, uint64_t
 
 /*
  * The key of a call: a hash of its arguments, the program's version, and the databases
- * as they are now. A commit changes a database's WAL, and with it the key. A database
- * that cannot be read counts as missing.
+ * as they are now; the minute, too, if the arguments have times that move with the
+ * clock. A commit changes a database's WAL, and with it the key. A database that cannot
+ * be read counts as missing.
  */
 void stamp_call(const struct api_call *call, const struct text_list *dbs,
 		struct job_key *key);

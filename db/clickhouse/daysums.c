@@ -393,10 +393,20 @@ static void put_replaced(const struct period *p, struct buf *sql)
 		   p->key, p->table, p->key, p->table, OLD_S);
 }
 
-static int find_removed(struct ch_store *s, struct buf *lots)
+static int ask_lots(struct ch_store *s, struct buf *sql, struct buf *lots)
+{
+	int err;
+
+	buf_puts(sql, " FORMAT RowBinary");
+	err = ch_store_query_buf(s, sql, "8", MAX_ANSWER, note_removed, lots);
+	buf_fini(sql);
+	return err;
+}
+
+/* Lots that reports still find, and need not find any more. */
+static int find_replaced(struct ch_store *s, struct buf *lots)
 {
 	struct buf sql = { 0 };
-	int err;
 
 	put_replaced(&day, &sql);
 	buf_puts(&sql, " UNION ALL ");
@@ -404,44 +414,63 @@ static int find_removed(struct ch_store *s, struct buf *lots)
 	buf_printf(&sql,
 		   " UNION ALL SELECT lot FROM hour WHERE intDiv(hour, 24) IN (SELECT"
 		   " d FROM (SELECT toUInt32(toUInt16(day)) AS d, max(made) AS newest"
-		   " FROM day GROUP BY d) AS c WHERE newest < now() - %d)"
-		   " UNION ALL SELECT lot FROM lot WHERE made < now() - %d AND lot NOT"
-		   " IN (SELECT lot FROM day) AND lot NOT IN (SELECT lot FROM hour)"
-		   " FORMAT RowBinary",
-		   TOO_OLD_S, TOO_OLD_S);
-	err = ch_store_query_buf(s, &sql, "8", MAX_ANSWER, note_removed, lots);
-	buf_fini(&sql);
-	return err;
+		   " FROM day GROUP BY d) AS c WHERE newest < now() - %d)",
+		   TOO_OLD_S);
+	return ask_lots(s, &sql, lots);
 }
 
-static int remove_from(struct ch_store *s, const char *table, const char *lots)
+/* Lots that no report finds any more, or ever found. */
+static int find_unlisted(struct ch_store *s, struct buf *lots)
 {
 	struct buf sql = { 0 };
-	int err;
 
-	buf_printf(&sql, "ALTER TABLE %s DELETE WHERE lot IN (%s)", table, lots);
-	err = sql.err ? sql.err : storecluster_exec(s, buf_str(&sql));
-	buf_fini(&sql);
+	buf_printf(&sql,
+		   "SELECT lot FROM lot WHERE made < now() - %d AND lot NOT IN (SELECT"
+		   " lot FROM day) AND lot NOT IN (SELECT lot FROM hour)",
+		   TOO_OLD_S);
+	return ask_lots(s, &sql, lots);
+}
+
+/* The engine removes the rows later, of each table for itself. */
+static int remove_from(struct ch_store *s, const char *const *table, size_t nr,
+		       struct buf *lots)
+{
+	struct buf sql = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; !err && lots->len && i < nr; i++) {
+		buf_printf(&sql, "ALTER TABLE %s DELETE WHERE lot IN (%s)", table[i],
+			   buf_str(lots));
+		err = sql.err ? sql.err : storecluster_exec(s, buf_str(&sql));
+		buf_fini(&sql);
+	}
 	return err;
 }
 
-/* From table lot last: what fails before is found again. */
+/*
+ * A lot first leaves the tables in which reports find it. Once it has left them, a
+ * later run removes its rows, from table lot last: what fails before is found again.
+ */
 static int remove_lots(struct ch_store *s, size_t *nr)
 {
-	static const char *const tables[] = { "day",      "hour",      "day_profile",
-					      "day_comm", "day_place", "hour_place",
-					      "lot" };
-	struct buf lots = { 0 };
-	int err = find_removed(s, &lots);
+	static const char *const lists[] = { "day", "hour" };
+	static const char *const rows[] = { "day_profile", "day_comm", "day_place",
+					    "hour_place", "lot" };
+	struct buf replaced = { 0 }, unlisted = { 0 };
+	int err = find_unlisted(s, &unlisted);
 
-	if (!err && lots.len) {
-		for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++)
-			err = remove_from(s, tables[i], buf_str(&lots));
-		*nr = 1;
-		for (size_t i = 0; i < lots.len; i++)
-			*nr += lots.data[i] == ',';
-	}
-	buf_fini(&lots);
+	if (!err)
+		err = find_replaced(s, &replaced);
+	if (!err)
+		err = remove_from(s, rows, sizeof(rows) / sizeof(rows[0]), &unlisted);
+	if (!err)
+		err = remove_from(s, lists, sizeof(lists) / sizeof(lists[0]),
+				  &replaced);
+	*nr = unlisted.len > 0;
+	for (size_t i = 0; i < unlisted.len; i++)
+		*nr += unlisted.data[i] == ',';
+	buf_fini(&replaced);
+	buf_fini(&unlisted);
 	return err;
 }
 
@@ -491,9 +520,11 @@ static int find_lots(struct ch_store *s, const struct period *p, const char *whe
 	free(all.tally);
 	if (err)
 		return err;
+	/* The newest one: find_replaced() finds the others. */
 	buf_printf(&sql,
-		   "SELECT d, min(lot) FROM (SELECT %s AS d, nr AS c, hash AS h, lot"
-		   " FROM %s) AS b WHERE (d, c, h) IN (SELECT d, c, h FROM (",
+		   "SELECT d, argMax(lot, made) FROM (SELECT %s AS d, nr AS c, hash AS"
+		   " h, lot, made FROM %s) AS b WHERE (d, c, h) IN (SELECT d, c, h"
+		   " FROM (",
 		   p->key, p->table);
 	put_tallies(p, where, &sql);
 	buf_puts(&sql, ") AS a) GROUP BY d ORDER BY d FORMAT RowBinary");

@@ -43,9 +43,11 @@ struct daysums_made {
 
 /*
  * Makes lots for hours and days that ended at least an hour ago and have no valid lot.
- * Skips an hour with too many places (placesums.h), and its day. Removes lots that were
- * replaced at least an hour ago, lots that were never completed, and the hours of a day
- * whose newest lot is a day old. Returns 0, or an error of store.h, logged.
+ * Skips an hour with too many places (placesums.h), and its day. Lots that were
+ * replaced at least an hour ago, and the hours of a day whose newest lot is a day old,
+ * are not found any more. Removes the rows of lots of that kind, once these are a day
+ * old and an earlier run did that, and of lots that were never completed. Returns 0, or
+ * an error of store.h, logged.
  */
 int daysums_make(struct ch_store *s, struct daysums_made *made);
 

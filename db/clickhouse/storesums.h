@@ -23,10 +23,10 @@
 struct storesums_ask {
 	struct store_choice choice;
 	/*
-	 * An interval, as for query_asked_times(). All epochs that overlap it are
-	 * included. NULL: the day that ends with the newest epoch. Epochs that end more
-	 * than ten minutes in the future are ignored for this, because the clock of
-	 * their machine is wrong.
+	 * An interval, as for query_asked_times(). All epochs that overlap it, and
+	 * began at most 25 hours before it, are included. NULL: the day that ends with
+	 * the newest epoch. Epochs that end more than ten minutes in the future are
+	 * ignored for this, because the clock of their machine is wrong.
 	 */
 	const char *times;
 	uint64_t from_ns, to_ns; /* unless to_ns is 0: this interval, not times */

@@ -60,10 +60,12 @@ const struct storetable storetables_epoch[] = {
 		.types = "88888888",
 		.select = "SELECT t.seq, t.from_ns, t.to_ns, t.duration_ns, t.received,"
 			  " t.stored, t.lost, t.merged FROM flush t" OF_EPOCH,
+		/* Until one of them is void, two epochs may have a flush. */
 		.insert =
-			"INSERT INTO flush (epoch, seq, from_ns, to_ns, duration_ns,"
-			" received, stored, lost, merged, run) VALUES (?1, ?2, ?3, ?4,"
-			" ?5, ?6, ?7, ?8, ?9, (SELECT run FROM epoch WHERE id = ?1))",
+			"INSERT OR IGNORE INTO flush (epoch, seq, from_ns, to_ns,"
+			" duration_ns, received, stored, lost, merged, run) VALUES (?1,"
+			" ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, (SELECT run FROM epoch WHERE"
+			" id = ?1))",
 	},
 	{
 		.name = "histogram",

@@ -95,13 +95,20 @@ static int choose_kinds(struct export_samples *w)
 
 static int open_selection(struct export_samples *w)
 {
+	const struct select_request *select = &w->req->select;
+	int err;
+
 	if (w->req->call_stacks) {
 		w->each = export_samples_stacks;
-		return select_stacks(&w->req->select, w->req->select.epoch, &w->sel);
+		return select_stacks(select, select->epoch, &w->sel);
 	}
 	w->each = export_samples_flat;
-	return select_open_epochs(&w->req->select, w->req->select.epoch, SELECT_SUMS,
-				  &w->sel);
+	err = select_open_epochs(select, select->epoch, SELECT_SUMS, &w->sel);
+	/* A store adds up machines, too; but each sample has its machine. */
+	if (err || !select_is_store(&w->sel) || export_samples_nr_hosts(w) < 2)
+		return err;
+	select_close(&w->sel);
+	return select_open_epochs(select, select->epoch, SELECT_TOGETHER, &w->sel);
 }
 
 int export_samples_open(const struct export_request *req, struct export_samples *w)

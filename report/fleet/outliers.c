@@ -545,6 +545,9 @@ static int read_sums(const char *url, const struct fleet_outliers_request *req,
 	ask.any_event = true;
 	ask.event = "cycles";
 	err = fleet_sums_read(url, &ask, &f->sums[0]);
+	/* Of the same epochs: "the newest day" may be another one meanwhile. */
+	ask.from_ns = f->sums[0].scope.asked_from_ns;
+	ask.to_ns = f->sums[0].scope.asked_to_ns;
 	ask.event = "instructions";
 	return err ? err : fleet_sums_read(url, &ask, &f->sums[1]);
 }

@@ -412,8 +412,8 @@ int prof_gather(struct prof *p)
 /* Whether only the sum over all epochs is needed. */
 static bool adds_up(const struct prof_request *req)
 {
-	return !req->over_time && !req->interval_ns && req->by != BY_HOST &&
-	       req->by != BY_CATEGORY;
+	return !req->over_time && !req->picture && !req->interval_ns &&
+	       req->by != BY_HOST && req->by != BY_CATEGORY;
 }
 
 int prof_open(const struct prof_request *req, struct prof *p)
@@ -431,7 +431,7 @@ int prof_open(const struct prof_request *req, struct prof *p)
 	err = req->procedure && !p->procedure_glob ? -ENOMEM : prof_read_parts(p);
 	if (!err)
 		err = prof_gather(p);
-	if (!err && req->over_time)
+	if (!err && (req->over_time || req->picture))
 		err = prof_over_time(p);
 	if (err)
 		prof_close(p);

@@ -39,6 +39,7 @@ struct prof_request {
 	unsigned int also; /* a bit 1 << by for each further kind of context */
 	const char *procedure, *sort; /* or NULL */
 	bool idle, by_stream, inlines, over_time;
+	bool picture; /* needs the rows' time over the epochs without showing it */
 	uint64_t interval_ns; /* length of the intervals; 0: at most 48 of them */
 };
 

@@ -663,6 +663,11 @@ char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
 	return out;
 }
 
+bool select_is_store(const struct selection *sel)
+{
+	return storeurl_is(db_path(sel->db));
+}
+
 const char *select_epoch_db(const struct selection *sel, const struct query_epoch *e)
 {
 	return sel->dbs ? sel->dbs->item[QUERY_EPOCH_NR(e->id) - 1] : NULL;

@@ -127,6 +127,9 @@ void select_some_hosts(const struct selection *sel, struct buf *out);
 char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
 		      char out[SELECT_ID_SIZE]);
 
+/* Whether it is of a store, which adds up machines with SELECT_SUMS. */
+bool select_is_store(const struct selection *sel);
+
 /* Returns the path of an epoch's database if there are several; else NULL. */
 const char *select_epoch_db(const struct selection *sel, const struct query_epoch *e);
 

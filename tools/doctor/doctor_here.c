@@ -196,8 +196,8 @@ static void check_cost(struct doctor *d)
 		 "CPU",
 		 cost_ns / 1000, d->budget * 100, hz);
 	snprintf(fix, sizeof(fix),
-		 "write 'budget = 1%%' into /etc/cpi/cpid.conf and run %s",
-		 doctor_reload(d));
+		 "write 'budget = %g%%' into /etc/cpi/cpid.conf and run %s",
+		 200 * d->budget, doctor_reload(d));
 	if (hz > CALIBRATE_MIN_HZ)
 		doctor_ok(d, "cost", "%s", what);
 	else

@@ -286,6 +286,13 @@ static void look(struct screen *s)
 	s->err = top_feed_look(s->feed, &s->top, &s->facts);
 }
 
+static bool has_colors_here(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return has_colors() && !(no_color && *no_color);
+}
+
 /*
  * Runs, in a child, the command that lists a procedure; its output goes to the pager.
  */
@@ -312,7 +319,7 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 	argv[argc++] = "--epoch";
 	argv[argc++] = (char *)top_feed_epochs(s->feed);
 	argv[argc++] = "--color";
-	argv[argc++] = "always";
+	argv[argc++] = has_colors_here() ? "always" : "never";
 	argv[argc++] = "--db";
 	argv[argc++] = (char *)top_feed_db(s->feed);
 	for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++) {
@@ -570,7 +577,7 @@ static int begin(struct screen *s)
 	nodelay(stdscr, TRUE);
 	set_escdelay(25);
 	curs_set(0);
-	if (has_colors() && !getenv("NO_COLOR")) {
+	if (has_colors_here()) {
 		start_color();
 		use_default_colors();
 		init_pair(COLOR_HOT, COLOR_RED, -1);

@@ -234,10 +234,12 @@ static void put_csv_row(const struct table *t, const struct table_row *row)
 		if (any)
 			putchar(',');
 		any = true;
-		if (cell && cell->kind == CELL_STRING)
+		if (!cell) /* a title may contain an event's name, with commas */
+			put_csv_text(c->key);
+		else if (cell->kind == CELL_STRING)
 			put_csv_text(table_cell_text(t, cell));
 		else
-			fputs(cell ? table_cell_text(t, cell) : c->key, stdout);
+			fputs(table_cell_text(t, cell), stdout);
 	}
 	putchar('\n');
 }

@@ -165,8 +165,8 @@ static void put_what(const struct events *ev, const struct brief *b,
 
 	if (first->is_time)
 		buf_printf(out,
-			   sampled < 1e12 ? "%.3g s of CPU sampled%s%s"
-					  : "%.0f s of CPU sampled%s%s",
+			   sampled < 999.5e9 ? "%.3g s of CPU sampled%s%s"
+					     : "%.0f s of CPU sampled%s%s",
 			   sampled / 1e9, t->event ? " by " : "",
 			   t->event ? t->event : "");
 	else

@@ -149,10 +149,11 @@ bool status_summary_advise(const char *daemon, double least_hz, struct buf *out)
 static void find_problems(const char *daemon, struct buf *problems)
 {
 	const double received = sum_of(daemon, "received.", NULL);
-	double uptime = 0, age;
+	double uptime = 0, cpus = 1, age;
 	char *state = text_of(daemon, "state"), *error = text_of(daemon, "store_error");
 
 	number_of(daemon, "uptime_s", &uptime);
+	number_of(daemon, "cpus", &cpus);
 	if (number_of(daemon, "main_waits_s", &age))
 		add_problem(problems, "it does not answer, and these numbers are old");
 	if (error)
@@ -163,7 +164,7 @@ static void find_problems(const char *daemon, struct buf *problems)
 		add_problem(problems, "samples are lost");
 	if (sum_of(daemon, "unknown.", NULL) > received * MUCH_UNKNOWN)
 		add_problem(problems, "many samples have no known image");
-	if (sum_of(daemon, "throttled_s.", NULL) > uptime * MUCH_THROTTLED)
+	if (sum_of(daemon, "throttled_s.", NULL) > uptime * cpus * MUCH_THROTTLED)
 		add_problem(problems, "the kernel throttles sampling");
 	if (is_above_budget(daemon))
 		add_problem(problems, "it costs more than its budget");

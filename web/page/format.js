@@ -93,7 +93,8 @@ export function clock(when, { day = false, seconds = false } = {}) {
 /** "22 Nov 14:02–14:17 UTC". */
 export function span(from, to) {
   const seconds = to - from < 300000;
-  const sameDay = new Date(from).toDateString() === new Date(to).toDateString();
+  const day = when => new Date(when).toISOString().slice(0, 10); // of UTC, as all that is shown
+  const sameDay = day(from) === day(to);
   const year = new Date(from).getUTCFullYear() !== new Date(to).getUTCFullYear();
   const of = when => `${clock(when, { day: true, seconds })}${year ?
     ` ${new Date(when).getUTCFullYear()}` : ""}`;

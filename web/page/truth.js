@@ -26,11 +26,15 @@ function reasons(counts) {
  * @returns {Element}
  */
 export function truthLine(report) {
-  const { event, total } = mainEvent(report);
+  const { event, total: machine } = mainEvent(report);
   const cpu = sum(report.rows.map(r => r.time_ns ?? 0));
   const idle = report.idle?.samples?.[event] ?? 0;
   const unknown = sum(Object.values(report.unknown ?? {}));
-  const all = sum((report.streams ?? []).map(s => s.total));
+  // Streams count the whole machine; with a filter, rows have less.
+  const samples = row => sum(Object.values(row?.samples ?? {}));
+  const total = Math.min(machine, sum(report.rows.map(r => r.samples?.[event] ?? 0)) + idle + unknown);
+  const all = Math.min(sum((report.streams ?? []).map(s => s.total)),
+    sum(report.rows.map(samples)) + samples(report.idle) + unknown);
   const lost = sum(Object.values(report.losses ?? {}));
   const busy = Math.max(1, total - idle);
   const error = 196 * Math.sqrt(0.01 * 0.99 / busy);

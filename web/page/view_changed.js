@@ -264,7 +264,8 @@ export function create(ctx) {
     }
     const [from, to] = sides(state);
     if (state.diffproc) {
-      detail.run(signal => api.json("diff", { arg: [from, to, state.diffproc] }, signal), drawProcedure);
+      detail.run(signal => api.json("diff", { arg: [from, to, state.diffproc],
+        ...filterOptions(state.filters) }, signal), drawProcedure);
       draw(state);
       return;
     }
@@ -292,7 +293,7 @@ export function create(ctx) {
       { key: "/", text: "the epochs of B", run: () => b.focus() },
       { key: "%", text: "exchange A and B", run: exchange },
       { key: "y", text: "copy as text", run: async () => store.get().b && ctx.copy(await api.text("diff",
-        { arg: sides(store.get()), format: "text" })) },
+        { arg: sides(store.get()), by: store.get().diffby, ...filterOptions(store.get().filters), format: "text" })) },
     ],
     escape() {
       const state = store.get();
@@ -304,7 +305,7 @@ export function create(ctx) {
     focus: () => lists.find(l => l.table.node.isConnected)?.table.focus(),
     sheet: () => plotSheet("#main .forest", "name", ["÷4", "÷2", "0", "×2", "×4"]),
     saves: state => (state.b ? [...["csv", "json", "svg"].map(format => ({ name: format.toUpperCase(), report: "diff",
-      options: { arg: sides(state), by: state.diffby, format } })), ...["svg", "json"].map(format => ({
+      options: { arg: sides(state), by: state.diffby, ...filterOptions(state.filters), format } })), ...["svg", "json"].map(format => ({
       name: `${format.toUpperCase()} of both flame graphs`, report: "flame", options: { ...flameOptions(state), format } }))] : []),
     stop() {
       loader.stop();

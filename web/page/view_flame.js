@@ -141,14 +141,14 @@ export function create(ctx) {
       click: () => store.set({ hideimages: state.hideimages.includes(image) ?
         state.hideimages.filter(i => i !== image) : [...state.hideimages, image] }) },
     ctx.swatch(image), plain(base(image)), " ", el("span", { class: "quiet" },
-      percent(100 * n / (reports.samples - (reports.idle_samples ?? 0) || 1)), " %"))));
+      percent(100 * n / (reports.samples || 1)), " %"))));
   }
 
   function drawTruth() {
     if (built.told)
       return;
     built.told = true;
-    const busy = reports.samples - (store.get().idle ? 0 : reports.idle_samples ?? 0);
+    const busy = reports.samples; // with idle ones only if they were asked for
     put(truth, el("span", {}, figure(busy, count(busy), "samples"), ` call stacks of ${plain(reports.event)}`),
       reports.idle_samples ? el("span", {}, figure(reports.idle_samples, count(reports.idle_samples)),
         " idle") : null,

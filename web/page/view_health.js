@@ -42,10 +42,12 @@ function costPart(d) {
   if (!d)
     return section("Cost", "cost", el("p", {}, "No cpid answers here: the figures are those of the database. ",
       "Start it with systemctl start cpid, or name its socket in CPI_SOCKET."));
-  return section("Cost", "cost", costBar(d.cost_percent, d.budget_percent), list("Cost", [
+  const measured = d.cost_percent !== undefined; // not in cpid's first seconds
+  return section("Cost", "cost", measured ? costBar(d.cost_percent, d.budget_percent) :
+    el("p", {}, "Not measured yet."), list("Cost", [
     row("cost", "all of it", d.cost_percent, digits(d.cost_percent), "%", "% of all CPUs' time"),
-    row("budget", "the budget", d.budget_percent, digits(d.budget_percent), "%", d.cost_percent > d.budget_percent ?
-      "exceeded: cpid lowers its rate at the next check" : "kept"),
+    row("budget", "the budget", d.budget_percent, digits(d.budget_percent), "%", !measured ? "" :
+      d.cost_percent > d.budget_percent ? "exceeded: cpid lowers its rate at the next check" : "kept"),
     row("interrupts", "interrupts", d.cost_samples_percent, digits(d.cost_samples_percent), "%", "% taking samples"),
     row("daemon", "the daemon", d.cost_daemon_percent, digits(d.cost_daemon_percent), "%", "% its own processes"),
     row("rate", "rate", d.rate_hz, digits(d.rate_hz), "Hz", "random samples a second and CPU"),
@@ -147,7 +149,7 @@ function sizePart(db, d, epochs) {
     row("file", "file", db.file_bytes, bytes(db.file_bytes), "bytes"),
     row("wal", "write-ahead log", db.wal_bytes, bytes(db.wal_bytes), "bytes"),
     row("captured", "names and code", db.captured_bytes, bytes(db.captured_bytes), "bytes", "of sampled programs"),
-    row("limit", "limit", limit, bytes(limit), "bytes", "then the oldest epochs go (--retain)"),
+    limit ? row("limit", "limit", limit, bytes(limit), "bytes", "then the oldest epochs go (--retain)") : null,
     daily ? row("growth", "growth", daily, bytes(daily), "bytes", "a day on average") : null,
     left !== null ? row("full", "full in", left, left > 0 ? duration(left * 86400e3) : "now", "days",
       "at this rate, if nothing is rolled up") : null]));

@@ -31,7 +31,12 @@ const MEASURES = {
 };
 
 /** Epochs as `fleet top` takes them: times. Others are the newest day. */
-const times = spec => (spec === "all" ? "2000-01-01.." : /\.\.|^-\d/.test(spec) ? spec : "");
+const times = spec => (spec === "all" ? "2000-01-01.." :
+  /\.\.|^-[\d.]+[a-z]|^\d{4}-\d\d|^\d\d:\d\d|^(today|yesterday|last )/.test(spec) ? spec : "");
+
+/** The filters by which machines are chosen. */
+const chosenHosts = state => Object.fromEntries(Object.entries(filterOptions(state.filters))
+  .filter(([name]) => ["host", "cluster", "release", "machine"].includes(name)));
 
 export function create(ctx) {
   const { store, api } = ctx;
@@ -148,8 +153,7 @@ export function create(ctx) {
   return {
     node,
     update(state) {
-      const chosen = Object.fromEntries(Object.entries(filterOptions(state.filters))
-        .filter(([name]) => ["host", "cluster", "release", "machine"].includes(name)));
+      const chosen = chosenHosts(state);
       loader.run(async signal => {
         const [hosts, top] = await Promise.all([api.json("hosts", chosen, signal),
           api.json("fleet-top", { ...chosen, by: "host", cpi: true, epoch: times(shownEpochs(state)),
@@ -180,7 +184,8 @@ export function create(ctx) {
       { key: "Enter", text: "where: the selected machine alone", run: () => table.selected() && open(table.selected()) },
     ],
     focus: () => table.focus(),
-    saves: () => ["csv", "json"].map(format => ({ name: format.toUpperCase(), report: "hosts", options: { format } })),
+    saves: state => ["csv", "json"].map(format => ({ name: format.toUpperCase(), report: "hosts",
+      options: { ...chosenHosts(state), format } })),
     stop: () => loader.stop(),
   };
 }
