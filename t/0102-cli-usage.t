@@ -17,7 +17,7 @@ fails()
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 125
+plan 131
 
 cpi >out 2>err
 is "$?$(cat err)" 2 "cpi alone exits with 2"
@@ -35,6 +35,12 @@ fails 2 "takes no value" "a flag with a value" cpi prof --idle=yes
 fails 2 "one argument too many" "an argument too many" cpi prof main
 fails 2 "needs " "an argument too few" cpi list
 fails 2 "say one of --source" "two forms of a listing" cpi list -a -b main
+fails 2 "are for the formats of viewers" "call stacks for a compiler" \
+	cpi export --db good.db --format=llvm-sample --stacks
+fails 2 "is for the formats of compilers" "a newer build for a viewer" \
+	cpi export --db good.db --format=collapsed --to=prog
+fails 2 "compare all procedures" "a limit for one procedure" \
+	cpi diff --db good.db 1 1 main --limit=3
 fails 2 "say list" "an unknown verb of cpi epoch" cpi epoch rename
 fails 2 "'x' is not the number of a process" "a word for a process" cpi register x
 is "$(grep -c '^cpi: ' err)" 1 "a word for a process: there is no other message"

@@ -60,6 +60,10 @@ static int check_diff(const struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd, "--format=junit needs --fail-if");
 	if (ctx->nr_args == 3 && o->fail_if)
 		return cmd_usage_error(ctx->cmd, "--fail-if compares all procedures");
+	if (ctx->nr_args == 3 && (o->diff.by || o->diff.history || o->diff.threshold ||
+				  o->diff.fdr || o->out.limit))
+		return cmd_usage_error(ctx->cmd, "--by, --history, --threshold, --fdr "
+						 "and --limit compare all procedures");
 	return 0;
 }
 

@@ -75,7 +75,15 @@ static int open_output(const struct cmd_context *ctx, struct newfile *file)
 static int check_output(const struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
+	const bool for_compilers = o->check || formats[o->out.format].write_profile;
 
+	if (for_compilers &&
+	    (o->samples.labels || o->samples.call_stacks || o->samples.idle))
+		return cmd_usage_error(ctx->cmd, "--by, --stacks and --idle are for "
+						 "the formats of viewers");
+	if (!for_compilers && o->to)
+		return cmd_usage_error(ctx->cmd,
+				       "--to is for the formats of compilers");
 	if (formats[o->out.format].binary && !o->check && !o->output &&
 	    isatty(STDOUT_FILENO))
 		return cmd_usage_error(ctx->cmd, "this format is binary: give -o FILE, "
