@@ -36,7 +36,7 @@ SLOW_TESTS = t/0408-hostile-locks.t t/0412-hostile-faults.t t/0322-cfg-callgrind
 	t/0413-collect-months.t t/0750-web-page.t t/0752-web-page-rest.t t/0410-hostile-waits.t \
 	t/0398-windows-stepped.t t/0347-windows-jit.t t/0372-bpf-ticks-outcomes.t \
 	t/0214-cpid-locked.t t/0366-bpf-killed.t t/0393-collect-dwarf.t t/0409-hostile-roots.t \
-	t/0388-hostile-stalling.t t/0107-cli-record.t t/unit/check_image_hostile \
+	t/0388-hostile-stalling.t t/0107-cli-record.t t/unit/check_db_calls t/unit/check_image_hostile \
 	t/unit/check_timed_child t/unit/check_due t/unit/check_window_lead t/unit/check_window_sample \
 	t/unit/check_copy t/0120-lines-dwarf.t t/0321-cfg-stripped.t \
 	t/0751-web-glance.t t/0702-web-attacks.t t/unit/check_bpf_table \

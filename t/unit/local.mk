@@ -105,7 +105,7 @@ t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_accesses t/unit/check_edges t/unit/check_profile t/unit/check_codec t/unit/check_store \
-	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
+	t/unit/check_copy t/unit/check_db t/unit/check_db_calls t/unit/check_db_root t/unit/check_plans \
 	t/unit/check_kept_sums t/unit/check_operands t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock \
 	t/unit/check_rollup t/unit/check_stacks t/unit/check_stacktree \
 	t/unit/check_stream_account t/unit/check_vfs \
@@ -233,14 +233,18 @@ t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_entries_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_flip_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_flip_LDADD = $(UNIT_LDADD)
-EXTRA_DIST += t/unit/check_bpf_table.c t/bpf_sampler.c t/bpf_sampler.h
+EXTRA_DIST += t/unit/check_bpf_nodes.c t/unit/check_bpf_table.c t/bpf_sampler.c t/bpf_sampler.h
 t_unit_check_monotonic_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_monotonic_LDADD = $(DAEMON_UNIT_LDADD)
 EXTRA_DIST += t/unit/check_bpf_table.c t/unit/check_newprogram.c
 if BPF
-check_PROGRAMS += t/unit/check_bpf_table t/unit/check_newprogram
-QUICK_TESTS += t/unit/check_bpf_table t/unit/check_newprogram
+check_PROGRAMS += t/unit/check_bpf_nodes t/unit/check_bpf_table t/unit/check_newprogram
+QUICK_TESTS += t/unit/check_bpf_nodes t/unit/check_bpf_table t/unit/check_newprogram
 endif
+t_unit_check_bpf_nodes_CFLAGS = $(UNIT_CFLAGS) $(BPF_CFLAGS)
+t_unit_check_bpf_nodes_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=access,--wrap=ioctl,--wrap=malloc \
+	-Wl,--wrap=calloc,--wrap=bpf_obj_get_info_by_fd
+t_unit_check_bpf_nodes_LDADD = $(COLLECT_LDADD)
 t_unit_check_newprogram_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_newprogram_LDADD = $(COLLECT_LDADD)
 t_unit_check_bpf_table_SOURCES = t/unit/check_bpf_table.c t/bpf_sampler.c \
@@ -253,6 +257,10 @@ t_unit_check_db_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=lockholder_find,--wrap=lockholder_name \
 	-Wl,--wrap=unlocked_note
 t_unit_check_db_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_db_calls_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_db_calls_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec \
+	-Wl,--wrap=sqlite3_prepare_v2,--wrap=malloc,--wrap=calloc
+t_unit_check_db_calls_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_faults_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=reallocarray
