@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 52
+plan 53
 
 # Text: the list without the header, and the header without what varies.
 prof()
@@ -130,6 +130,10 @@ is "$(csv --idle --limit 2)" "$(printf '%s\n' \
 	'1000,50.00,50.00,1000000000,[idle],,' \
 	'600,30.00,80.00,600000000,target_hot,TARGET,')" \
 		"--idle lists the idle loop and gives it a share"
+cp known.db comma.db
+sqlite3 comma.db "UPDATE stream SET event = 'cpu/event=1,umask=2/' WHERE event = 'page-faults'"
+is "$(cpi prof --db comma.db --format=csv --event 'cpu/event=1,umask=2/' --epoch full --by image 2>err | head -n 1)" \
+	'"samples:cpu/event=1,umask=2/",percent,cum_percent,time_ns,image,build_id' "a title with a comma is quoted"
 # Equal names come in the order of their images.
 is "$(csv --sort procedure | sed '1d; /^7,/d' | cut -d, -f5)" \
 	"$(printf '%s\n' '[unknown procedure]' '[unknown procedure]' \

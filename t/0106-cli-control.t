@@ -46,7 +46,7 @@ daemon()
 	wait $pid
 }
 
-plan 47
+plan 51
 
 daemon 'reply("flushed 123 samples\n")' cpi flush
 is "$status" 0 "a flush succeeds"
@@ -133,6 +133,10 @@ daemon "reply('${well}lost.x 2\n')" cpi status --db none.db
 like "$(cat out)" "min: samples are lost" "the summary says that samples are lost"
 daemon "reply('$well'.replace('0.51', '0.6'))" cpi status --db none.db
 like "$(cat out)" "min: it costs more than its budget" "the summary says that the budget is exceeded"
+daemon "reply('${well}cpus 64\nthrottled_s.a 30\nthrottled_s.b 8\n')" cpi status --db none.db
+like "$(cat out)" "min: all is well" "throttling is judged by the time of all CPUs"
+daemon "reply('${well}cpus 64\nthrottled_s.a 30\nthrottled_s.b 9\n')" cpi status --db none.db
+like "$(cat out)" "min: the kernel throttles sampling" "the summary says that sampling is throttled"
 above=$(printf %s "$well" | sed 's/0\.51/0.74/')
 daemon "reply('${above}rate_hz 40\n')" cpi status --db none.db
 unlike "$(cat out)" "what helps" "a rate that can be lowered needs no advice"
@@ -146,6 +150,14 @@ daemon "reply('${above}rate_hz 19\n')" cpi doctor
 is "$status $(grep -A3 '^problem *cpid' out | tr -s ' \n' ' ')" \
 	"1 problem cpid it costs more than its budget 'cpi status' shows the cost and its parts. to do: the rate cannot be lowered further; what helps: --budget 0.8% of cpid " \
 	"cpi doctor calls that a problem"
+daemon "reply('${well}retain_bytes_limit 9e17\n'.replace('percent 0.5', 'percent 7'))" cpi doctor --db none.db
+doctor=$(tr -s ' \n' ' ' <out)
+like "$(cat out)" "^note *space .* are free" "cpi doctor wants the space of the running cpid's limit"
+if grep -q 'cost of a sample cannot be measured' out; then
+	skip 1 "the cost of a sample cannot be measured here"
+else
+	like "$doctor" "a budget of 7 % buys" "cpi doctor judges the budget of the running cpid"
+fi
 daemon "reply('${well}store_error No space\nmain_waits_s 3\n')" cpi status --db none.db
 like "$(cat out)" "it does not answer, and these numbers are old; it cannot store the samples" \
 	"the summary says that the daemon does not answer and cannot store"

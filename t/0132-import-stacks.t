@@ -3,7 +3,7 @@
 # Call stacks in recordings: each frame is where perf has it, and each end has its reason.
 . "$srcdir/t/tap.sh"
 need python3 sqlite3
-plan 21
+plan 23
 
 python3 "$srcdir/t/perfdata_stacks.py" >made || bail 'no recording'
 cpi import -o made.db made >out 2>&1
@@ -38,6 +38,14 @@ cpi import -o leader.db leader >out 2>&1
 is "$? $(sqlite3 leader.db 'SELECT name, sum(total) FROM profile JOIN image ON id = image
 	WHERE context = 0 GROUP BY 1')" '0 /bin/program|1' \
 	'a process whose first thread has ended is still known'
+# A recording without a clock time ends when its file was written.
+python3 "$srcdir/t/perfdata_stacks.py" long >long
+for mtime in 1 -5; do
+	touch -d @$mtime long
+	cpi import -o "at$mtime.db" long >out 2>&1
+	is "$? $(sqlite3 "at$mtime.db" 'SELECT min(from_ns), max(to_ns) FROM epoch')" '0 0|20000000000' \
+		"a file of time $mtime: its recording does not begin before 1970"
+done
 
 # What only call chains touch has no build id in a recording: device and inode alone. The
 # file that lies there is it, unless it changed since.

@@ -3,7 +3,7 @@
 # Random samples and the scheduler's ticks as one time, on known counts (t/runsdb.c).
 . "$srcdir/t/tap.sh"
 
-plan 36
+plan 37
 
 # cpu-clock at 10 ms and ticks at 4 ms agree on hot and cold: 400 and 1000 samples, 4 s
 # each. With them, a sample of either kind stands for 1 / (1/10 + 1/4) = 1/0.35 ms.
@@ -120,6 +120,9 @@ is "$(sampled --epoch three --image /app),$(sampled --epoch three --image kernel
 	'if the rows are a part, the header has the time of all random samples, and says so'
 is "$(sampled --epoch three --image /app --event ticks),$(sampled --epoch two --image /app)" \
 	'0.12 s,0.45 s' 'where there is one kind of samples, the header names none'
+
+echo 'long 1000 999700 /app:hot=1000' | "$builddir/t/runsdb" long.db || bail "runsdb failed"
+is "$(sampled --db long.db --epoch long)" '1000 s' 'a rounded time has no exponent'
 
 # The kernel's ticks have a scale of their own: here ticks see half of its time. With them,
 # a sample of either kind stands for 1 / (1/10 + 1/8) = 1/0.225 ms. tock has no ticks for 50

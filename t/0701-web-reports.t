@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 
-plan 31
+plan 32
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 web_start --db=known.db
@@ -60,6 +60,22 @@ is "$(get 'api/v1/record'; status)" \
 is "$(get 'api/v1/' | python3 -c 'import json, sys
 print(*[r["name"] for r in json.load(sys.stdin)["reports"]][:3])')" "prof list calc" \
 	"the reports are listed"
+cat >options.py <<'END'
+import json, subprocess, sys
+words = {"epochs": ["epoch", "list"], "hosts": ["fleet", "hosts"], "fleet-top": ["fleet", "top"]}
+reports = json.load(sys.stdin)["reports"]
+assert len(reports) > 20
+for r in reports:
+    command = words.get(r["name"], [r["name"]])
+    help = subprocess.run([sys.argv[1], *command, "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    has = {w.rstrip(",").split("=")[0] for line in help.splitlines() for w in line.split()}
+    assert r["options"], r
+    for option in r["options"]:
+        if "--" + option not in has:
+            print(*command, "--" + option)
+END
+is "$(get 'api/v1/' | python3 options.py "$builddir/tools/cpi" 2>&1)" "" \
+	"each listed option is one of the command"
 is "$(get -/ready; status)" "ready
 200" "the server is ready"
 get metrics | "$srcdir/t/prometheus_check.py" >got 2>&1

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""perfdata_stacks.py [lost | leader] >RECORDING: a recording in perf's pipe form.
+"""perfdata_stacks.py [lost | leader | long] >RECORDING: a recording in perf's pipe form.
 
 It has every kind of chain. With "lost", all chains were lost, and the samples are those of
 an event without chains. With "leader", the first thread of the process ends 20 seconds
-before a sample of another thread.
+before a sample of another thread. With "long", there are 20 seconds between two samples.
 
 Process 7 runs /bin/program at 0x400000. Its chains have user, kernel, guest and deferred
 frames, a limit, branch records that extend a chain, and copied stacks.
@@ -48,6 +48,8 @@ if mode == "leader":
     late = 20 * 10 ** 9
     out += 70000 * record(3, p("II", 1, 1) + b"other\0\0\0" + when(late))
     out += record(9, p("QQIIQ", 100, 0x400010, 7, 8, late) + p("Q", 0))
+if mode == "long":
+    out += b"".join(record(9, head(0, s * 10 ** 9, 0x400010) + p("Q", 0)) for s in (1, 21))
 if mode:
     sys.stdout.buffer.write(out)
     sys.exit()

@@ -4,12 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "t/unit/unit.h"
 #include "web/api.h"
 #include "web/auth/passwords.h"
 #include "web/header.h"
+#include "web/job.h"
+#include "web/stamp.h"
 #include "web/target.h"
 
 static const struct {
@@ -328,6 +332,91 @@ START_TEST(a_call_has_only_options_of_the_table)
 }
 END_TEST
 
+static time_t later_s; /* how much later the clock is */
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	int err = (int)syscall(SYS_clock_gettime, id, ts);
+
+	if (!err && id == CLOCK_REALTIME)
+		ts->tv_sec += later_s;
+	return err;
+}
+
+static struct job_key key_later(const char *report, const char *text, time_t s)
+{
+	const struct text_list dbs = { .item = { "/nonexistent/x.db" }, .nr = 1 };
+	char *copy = strdup(text);
+	struct buf why = { 0 };
+	struct job_key key;
+	struct api_call call;
+	struct target t;
+
+	ck_assert_int_eq(target_parse(copy, &t), 0);
+	ck_assert_int_eq(api_call_make(report, &t, &dbs, &call, &why), 0);
+	later_s = s;
+	stamp_call(&call, &dbs, &key);
+	later_s = 0;
+	api_call_fini(&call);
+	buf_fini(&why);
+	free(copy);
+	return key;
+}
+
+static const struct {
+	const char *report, *target;
+	bool moves;
+} moving[] = {
+	{ "prof", "/?epoch=-1h..", true },
+	{ "prof", "/?epoch=-1h", true },
+	{ "prof", "/?epoch=today", true },
+	{ "prof", "/?epoch=last%202%20hours", true },
+	{ "prof", "/?epoch=2026-01-01..yesterday", true },
+	{ "prof", "/?epoch=10:15..10:20", true },
+	{ "diff", "/?A=-2h..-1h&B=-1h..now", true },
+	{ "diff", "/?A=1&B=2&history=-1d", true },
+	{ "prof", "/", false },
+	{ "prof", "/?epoch=all", false },
+	{ "prof", "/?epoch=3..7", false },
+	{ "prof", "/?epoch=2026-01-01..2026-01-02", false },
+	{ "diff", "/?A=old&B=new", false },
+};
+
+START_TEST(times_that_move_with_the_clock_are_asked_again_each_minute)
+{
+	const char *report = moving[_i].report, *target = moving[_i].target;
+	const struct job_key now = key_later(report, target, 0);
+	const struct job_key later = key_later(report, target, 60);
+
+	ck_assert_int_eq(memcmp(&now, &later, sizeof(now)) != 0, moving[_i].moves);
+}
+END_TEST
+
+static const struct {
+	unsigned int max, running, cheap, queued;
+	bool free;
+} places[] = {
+	{ 1, 0, 0, 0, true }, /* a cheap one may run beside the other */
+	{ 1, 1, 0, 0, false }, { 1, 1, 1, 0, false }, /* one may start, but no second
+							 cheap one */
+	{ 2, 1, 1, 0, true },  { 2, 2, 1, 0, false }, { 2, 2, 2, 0, false },
+	{ 3, 2, 1, 0, true },  { 3, 0, 0, 1, false },
+};
+
+START_TEST(jobs_are_free_if_a_report_and_its_stamp_can_start)
+{
+	const struct jobs_config config = { .max_running = places[_i].max };
+	const struct jobs jobs = {
+		.config = &config,
+		.nr_running = places[_i].running,
+		.nr_cheap = places[_i].cheap,
+		.nr_queued = places[_i].queued,
+	};
+
+	ck_assert_int_eq(jobs_are_free(&jobs), places[_i].free);
+}
+END_TEST
+
 #define HASH "$2b$05$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234"
 
 /* Texts of different lengths: a change is seen whatever the clock. */
@@ -381,6 +470,11 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_secret_is_the_same_text);
 	tcase_add_test(tc, users_are_read_again_after_a_lack_of_descriptors);
 	tcase_add_loop_test(tc, a_call_has_only_options_of_the_table, 0, NR(calls));
+	tcase_add_loop_test(tc,
+			    times_that_move_with_the_clock_are_asked_again_each_minute,
+			    0, NR(moving));
+	tcase_add_loop_test(tc, jobs_are_free_if_a_report_and_its_stamp_can_start, 0,
+			    NR(places));
 	suite_add_tcase(suite, tc);
 	return suite;
 }

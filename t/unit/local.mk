@@ -56,7 +56,7 @@ QUICK_TESTS += t/unit/check_web
 endif
 t_unit_check_web_SOURCES = t/unit/check_web.c
 t_unit_check_web_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_web_LDADD = web/libweb.a db/libstore.a $(UNIT_LDADD) $(NETTLE_LIBS) -lcrypt
+t_unit_check_web_LDADD = web/libweb.a db/libstore.a $(UNIT_LDADD) $(web_cpi_web_LDADD)
 
 # The daemon's shell: no session is linked, where one is needed the test has it.
 DAEMON_UNIT = t/unit/check_alert \
