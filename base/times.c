@@ -228,6 +228,15 @@ static int parse_clock(const char *text, struct tm tm, uint64_t *from_ns,
 	return -EINVAL;
 }
 
+/* Not 31 February, which timegm() takes for a day in March. */
+static bool is_date(struct tm tm)
+{
+	const int day = tm.tm_mday;
+
+	timegm(&tm);
+	return tm.tm_mday == day;
+}
+
 int time_parse(const char *text, uint64_t *from_ns, uint64_t *to_ns)
 {
 	if (!isdigit((unsigned char)*text))
@@ -236,7 +245,8 @@ int time_parse(const char *text, uint64_t *from_ns, uint64_t *to_ns)
 		struct tm tm = { .tm_mday = 1 };
 		const char *end = strptime(text, dates[i].format, &tm);
 
-		if (!end || strspn(text, "0123456789-") != (size_t)(end - text))
+		if (!end || strspn(text, "0123456789-") != (size_t)(end - text) ||
+		    !is_date(tm))
 			continue;
 		if (!*end || !strcmp(end, "Z"))
 			return find_interval(tm, dates[i].last, *end ? 0 : NO_ZONE,
