@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/times.h"
 #include "db/core/claim.h"
 #include "db/core/schema.h"
@@ -392,15 +393,40 @@ static int open_checked(struct db *db, enum db_mode mode)
 }
 
 /*
+ * Whether another user may have put the file there, to read what is stored. As the
+ * kernel's fs.protected_regular, which is only for open() with O_CREAT.
+ */
+static bool is_planted(const struct db *db, const struct stat *st)
+{
+	struct stat folder;
+	char *path = strndup(db->path, (size_t)(path_base(db->path) - db->path));
+	bool known = path && !stat(path, &folder);
+
+	free(path);
+	return !known || (folder.st_mode & S_ISVTX && folder.st_mode & S_IWOTH &&
+			  st->st_uid != geteuid() && st->st_uid != folder.st_uid);
+}
+
+/*
  * For a collector: claims the file before SQLite opens it, and notes the file's
  * identity.
  */
 static int claim(struct db *db, const char *asked, const struct db *held)
 {
+	struct stat st;
+	int err;
+
 	db->asked = strdup(asked);
 	if (!db->asked)
 		return -ENOMEM;
-	return claim_take(db->path, held ? &held->claim : NULL, &db->claim);
+	err = claim_take(db->path, held ? &held->claim : NULL, &db->claim);
+	if (!err)
+		err = claim_stat(&db->claim, &st);
+	if (!err && is_planted(db, &st))
+		err = refuse(db->path, -EPERM,
+			     "another user made it, in a folder for everybody: name "
+			     "another file");
+	return err;
 }
 
 static int note_place(struct db *db)

@@ -182,12 +182,43 @@ START_TEST(the_group_reads_whatever_became_of_the_writer)
 }
 END_TEST
 
+START_TEST(a_file_that_another_user_put_there_is_not_written)
+{
+	static const struct {
+		mode_t folder;
+		uid_t owner, folders_owner;
+		int err;
+	} cases[] = {
+		{ 01777, READERS, 0, -EPERM },  { 01777, 0, READERS, 0 },
+		{ 01777, READERS, READERS, 0 }, { 01755, READERS, 0, 0 },
+		{ 0755, READERS, 0, 0 },
+	};
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+
+	store_free(s);
+	db_close_whole(db);
+	ck_assert_int_eq(chmod(t.path, 0666), 0);
+	for (size_t i = 0; i < NR(cases); i++) {
+		ck_assert_int_eq(chown(t.path, cases[i].owner, 0), 0);
+		ck_assert_int_eq(chown(t.dir, cases[i].folders_owner, 0), 0);
+		ck_assert_int_eq(chmod(t.dir, cases[i].folder), 0);
+		db = NULL;
+		ck_assert_int_eq(db_open(t.path, DB_COLLECT, &db), cases[i].err);
+		db_close(db);
+	}
+	dbtest_fini(&t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("db_root");
 	TCase *tc = tcase_create("db_root");
 
 	tcase_set_timeout(tc, 600);
+	tcase_add_test(tc, a_file_that_another_user_put_there_is_not_written);
 	tcase_add_test(tc, a_full_disk_keeps_what_is_stored_and_the_flush_comes_later);
 	tcase_add_loop_test(tc, the_group_reads_whatever_became_of_the_writer, 0,
 			    NR(readers));
