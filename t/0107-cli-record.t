@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 67
+plan 70
 
 cpi record -o a.db --label first -- ./target 400000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -55,6 +55,11 @@ for try in 'exit 3:3' 'kill -9 $$:137'; do
 	cpi record -o b.db -- sh -c "${try%:*}" 2>err
 	is "$?" "${try#*:}" "cpi record exits with ${try#*:} after: ${try%:*}"
 done
+(ulimit -f 8 && cpi record -o limited.db -- true) 2>err
+is "$?" 1 "a limit on the size of files makes cpi record fail"
+like "$(cat err)" "limited.db: " "the message names the file that cannot be written"
+(ulimit -f 4000 && cpi record -o limited.db -- sh -c 'exec head -c 3000000 /dev/zero >big') 2>err
+is "$?" 153 "a command beyond the limit on the size of files gets SIGXFSZ"
 cpi epoch list --db b.db >before
 cpi record -o b.db -- ./nothing 2>err
 is "$?" 127 "a command that does not exist gives status 127"

@@ -5,6 +5,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
+need prlimit
 [ "$(id -u)" -eq 0 ] || skip_all 'mounting takes root'
 mkdir disk && mount -t tmpfs -o size=16m cpi-test disk 2>/dev/null ||
 	skip_all 'a tmpfs cannot be mounted here'
@@ -14,7 +15,7 @@ umount_disk()
 	tap_end
 }
 trap umount_disk EXIT
-plan $((3 * nr_stored_tests + 29))
+plan $((4 * nr_stored_tests + 34))
 db=disk/t.db
 
 fill()
@@ -116,3 +117,17 @@ collect_stop
 bound "$(sql "SELECT total(n) FROM loss WHERE kind = 0 AND class = 1 AND name = 'no_space'")" '>' 0 \
 	'samples of processes that did not fit are lost as no_space'
 check_stored
+
+# A limit on the size of files is like a full disk.
+rm -f disk/t.db*
+collect_start -F 1000 --sweep 100ms
+try 'a flush is stored without a limit' cpid_ask flush
+prlimit --pid "$cpid_pid" --fsize=1: || bail 'no limit'
+work 1
+cpid_ask flush >reply
+is "$? $(cpid_field state)" '1 cannot store' 'a flush fails at the limit on the size of files'
+prlimit --pid "$cpid_pid" --fsize=unlimited: || bail 'the limit stays'
+try 'a flush is stored when the limit is lifted' cpid_ask flush
+collect_stop
+check_stored
+is "$(sql 'SELECT name FROM loss WHERE kind = 0 AND class = 1')" '' 'no sample is lost at the limit'

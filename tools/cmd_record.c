@@ -82,6 +82,7 @@ struct recording {
 	int pidfd;     /* and its end; -1 */
 	int signal_fd; /* a signalfd; the child's end arrives there, too */
 	sigset_t old_signals;
+	sighandler_t old_xfsz; /* of SIGXFSZ */
 	bool ended, timed_out;
 	int wait_status;
 	uint64_t start_ns, end_ns;
@@ -103,6 +104,7 @@ static void exec_command(const struct recording *r, int wait_fd, char **args)
 	if (read(wait_fd, &go, 1) != 1)
 		_exit(EXIT_FAIL); /* the recording was given up */
 	sigprocmask(SIG_SETMASK, &r->old_signals, NULL);
+	signal(SIGXFSZ, r->old_xfsz);
 	execvp(args[0], args);
 	_exit(exec_failed(args[0], -errno));
 }
@@ -139,6 +141,7 @@ static int catch_signals(struct recording *r)
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		sigaddset(&set, caught[i]);
 	sigprocmask(SIG_BLOCK, &set, &r->old_signals);
+	r->old_xfsz = signal(SIGXFSZ, SIG_IGN); /* a write then fails with EFBIG */
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return r->signal_fd < 0 ? -errno : 0;
 }
