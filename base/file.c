@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/path.h"
 
 int file_keep_regular(int fd, struct stat *st)
 {
@@ -292,4 +293,71 @@ void file_close_from(int first)
 		return;
 	for (int fd = first; fd < getdtablesize(); fd++) /* before Linux 5.9 */
 		close(fd);
+}
+
+/* Whether user or everybody has the right: S_IROTH, or S_IXOTH. */
+static int check_mode(int fd, uid_t user, mode_t right)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_uid == user)
+		right <<= 6;
+	return st.st_mode & right ? 0 : -EACCES;
+}
+
+/* Goes down to the directory, through no symlink. A descriptor, or -errno. */
+static int open_directory(char *directory, uid_t user)
+{
+	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), below, err;
+	const char *name;
+
+	while (fd >= 0 && (name = strsep(&directory, "/"))) {
+		if (!*name)
+			continue;
+		err = check_mode(fd, user, S_IXOTH);
+		below = err ? err
+			    : openat(fd, name,
+				     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (below == -1)
+			below = -errno;
+		close(fd);
+		fd = below;
+	}
+	return fd;
+}
+
+/*
+ * Opens the file first and checks the descriptor, so that replacing the file cannot
+ * bypass the check.
+ */
+static int open_last(int directory, const char *name, uid_t user)
+{
+	int fd = openat(directory, name, FILE_OPEN_FLAGS), err;
+
+	if (fd < 0)
+		return -errno;
+	err = check_mode(fd, user, S_IROTH);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+int file_open_as(const char *path, uid_t user)
+{
+	char *directory = strndup(path, (size_t)(path_base(path) - path));
+	char *real = directory ? realpath(directory, NULL) : NULL;
+	int fd = real ? open_directory(real, user) : -errno, file;
+
+	free(directory);
+	free(real);
+	if (fd < 0)
+		return fd;
+	file = check_mode(fd, user, S_IXOTH);
+	if (!file)
+		file = open_last(fd, path_base(path), user);
+	close(fd);
+	return file;
 }

@@ -39,6 +39,14 @@ int file_open_dir(const char *path);
 int file_open_in_steps(int dirfd, const char *path, int flags);
 
 /*
+ * Opens a file for reading if everybody or user may read it by the modes of the file
+ * and of each directory. The caller may have more rights than that, for example root's.
+ * Symlinks in the path's directory are followed, one at its end is not. A descriptor,
+ * -EACCES or -errno.
+ */
+int file_open_as(const char *path, uid_t user);
+
+/*
  * Replaces the file called name in a directory atomically: a reader sees all of the old
  * content or all of the new one, whoever else writes it. A symlink of that name is
  * replaced, not followed. A writer that is killed may leave .name.RANDOM.tmp there.

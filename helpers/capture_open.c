@@ -3,9 +3,9 @@
  * capture_open.c - which debug files a hostile image may name
  *
  * The image's author chose the path. Files that everybody may read are opened without
- * CAP_DAC_READ_SEARCH. Debug files in a private home need that capability; then each
- * directory and the file itself must be readable by everybody or by the image's owner.
- * So a program never makes the server read another user's private file.
+ * CAP_DAC_READ_SEARCH. Debug files in a private home need that capability, and are
+ * opened with file_open_as() for the image's owner. So a program never makes the server
+ * read another user's private file.
  */
 #include "config.h"
 
@@ -46,81 +46,13 @@ static bool is_elf(int fd)
 	return !file_pread(fd, magic, SELFMAG, 0) && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
-/* Whether everybody or the author has the right: S_IROTH, or S_IXOTH. */
-static int check_right(int fd, uid_t author, mode_t right)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_uid == author)
-		right <<= 6;
-	return st.st_mode & right ? 0 : -EACCES;
-}
-
-/* Goes down to the directory, through no symlink. A descriptor, or -errno. */
-static int open_directory(char *directory, uid_t author)
-{
-	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), below, err;
-	const char *name;
-
-	while (fd >= 0 && (name = strsep(&directory, "/"))) {
-		if (!*name)
-			continue;
-		err = check_right(fd, author, S_IXOTH);
-		below = err ? err
-			    : openat(fd, name,
-				     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (below == -1)
-			below = -errno;
-		close(fd);
-		fd = below;
-	}
-	return fd;
-}
-
-/*
- * Opens the file first and checks the descriptor, so that replacing the file cannot
- * bypass the check.
- */
-static int open_last(int directory, const char *name, uid_t author)
-{
-	int fd = openat(directory, name, FILE_OPEN_FLAGS), err;
-
-	if (fd < 0)
-		return -errno;
-	err = check_right(fd, author, S_IROTH);
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
-/* For the author, with the right to read everything. */
-static int open_as(const char *path, uid_t author)
-{
-	char *directory = strndup(path, (size_t)(path_base(path) - path));
-	char *real = directory ? realpath(directory, NULL) : NULL;
-	int fd = real ? open_directory(real, author) : -errno, file;
-
-	free(directory);
-	free(real);
-	if (fd < 0)
-		return fd;
-	file = check_right(fd, author, S_IXOTH);
-	if (!file)
-		file = open_last(fd, path_base(path), author);
-	close(fd);
-	return file;
-}
-
 static int open_private(const char *path, int64_t author)
 {
 	int fd, err = author < 0 ? -EACCES : sandbox_read(true);
 
 	if (err)
 		return err;
-	fd = open_as(path, (uid_t)author);
+	fd = file_open_as(path, (uid_t)author);
 	err = sandbox_read(false);
 	if (!err)
 		return fd;

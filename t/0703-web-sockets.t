@@ -3,7 +3,7 @@
 # The sockets of cpi-web: local ones, those of the service manager, and its units.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
-plan 16
+plan 19
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 
@@ -62,6 +62,30 @@ serve both.sock python3 "$srcdir/t/web_unix.py" both both.sock $web
 is "$(ask both.sock /-/ready)" "200
 ready" "a local socket needs no token beside a port that needs one"
 web_stop
+
+# A program can name any file as its source, also one that only the server may read.
+printf '#!/bin/sh\necho "sources: $CPI_NO_SOURCE"\n' >says
+chmod +x says
+serve says.sock cpi-web --cpi="$tmp/says" --db=known.db --listen=unix:says.sock
+is "$(ask says.sock '/api/v1/prof?format=text' | tail -n +2)" "sources: private" \
+	"on a local socket, reports read only source files that everybody may read"
+web_stop
+web_start --cpi="$tmp/says" --db=known.db
+is "$(get 'api/v1/prof?format=text')" "sources: " "with a token, they read all source files"
+web_stop
+if command -v cc >/dev/null; then
+	mkdir private
+	cp "$srcdir/t/target.c" private
+	cc -g -O1 -o own private/target.c && chmod 600 private/target.c || bail "cc fails"
+	"$builddir/t/mkdb" own.db ./own || bail "mkdb failed"
+	for sources in '' private; do
+		CPI_NO_SOURCE=$sources cpi list --db own.db --epoch all --source target_hot 2>&1
+	done >lines
+	is "$(grep -c 'unsigned int i = 0' lines) $(grep -c 'target.c: not everybody may read it' lines)" \
+		"1 1" "a source file that not everybody may read is named, and not shown"
+else
+	skip 1 "there is no compiler"
+fi
 
 for address in 0.0.0.0:0 '[::]:0'; do
 	is "$($web --listen="$address" 2>&1; echo $?)" \

@@ -40,6 +40,7 @@ struct jobs_config {
 	uint64_t max_memory;     /* of a child, in bytes */
 	uint64_t max_gzip;       /* limit of an answer's gzip form, in bytes */
 	bool no_source;          /* reports read no source files */
+	bool public_source;      /* or only those that everybody may read */
 	unsigned int patience_s; /* limit of CPU time and of elapsed time */
 };
 

@@ -239,6 +239,16 @@ static int serve(struct web *w)
 	return err;
 }
 
+/* Only this server's user knows the token. */
+static bool lets_others_in(const struct server_config *c)
+{
+	for (int i = 0; i < c->nr_sockets; i++) {
+		if (!c->socket[i].port || c->tls)
+			return true;
+	}
+	return false;
+}
+
 /* The files that say who may connect. */
 static int load_secrets(struct web_options *o, struct tls *tls)
 {
@@ -270,6 +280,7 @@ static int run(struct web *w)
 		return err;
 	}
 	o->server.token = needs_token(&o->server) ? token : NULL;
+	o->server.jobs.public_source = lets_others_in(&o->server);
 	o->server.jobs.folder = folder;
 	o->server.jobs.cache = make_cache(cache) ? NULL : cache;
 	o->server.jobs.dbs = &o->server.dbs;

@@ -55,7 +55,10 @@ static void make_env(const struct jobs_config *config, char **env)
 	add_env(env, &nr, "CPI_SOCKET", config->socket);
 	add_env(env, &nr, "SQLITE_TMPDIR", config->folder);
 	add_env(env, &nr, "XDG_CACHE_HOME", config->cache);
-	add_env(env, &nr, "CPI_NO_SOURCE", config->no_source ? "1" : NULL);
+	add_env(env, &nr, "CPI_NO_SOURCE",
+		config->no_source       ? "1"
+		: config->public_source ? "private"
+					: NULL);
 	add_env(env, &nr, "ASAN_OPTIONS", ASAN_OPTIONS);
 	env[nr] = NULL;
 }

@@ -26,6 +26,7 @@
 #define MAX_FILES       256
 #define TAB_STOP        8
 #define LINE_MAX_BLANKS 400
+#define NOBODYS         ((uid_t)-1) /* owner of no file */
 
 struct source_file {
 	char *path;
@@ -38,6 +39,7 @@ struct sources {
 	struct source_file *first;
 	int nr;
 	bool are_off;          /* no file is read */
+	bool are_public;       /* only files that everybody may read */
 	struct remote *remote; /* NULL: only local files */
 	const struct image_desc *image;
 };
@@ -47,8 +49,10 @@ struct sources *sources_new(void)
 	struct sources *s = calloc(1, sizeof(*s));
 	const char *off = getenv("CPI_NO_SOURCE");
 
-	if (s)
-		s->are_off = off && *off;
+	if (s && off) {
+		s->are_public = !strcmp(off, "private");
+		s->are_off = *off && !s->are_public;
+	}
 	return s;
 }
 
@@ -112,15 +116,31 @@ void sources_ask(struct sources *s, struct remote *remote,
 
 /*
  * Symbolic links are followed, because many source trees consist of them. Returns a
- * descriptor, or why the file cannot be opened here.
+ * descriptor or -errno.
  */
-static int open_file(const struct sources *s, const char *path)
+static int open_local(const struct sources *s, const char *path)
 {
 	char *real = realpath(path, NULL);
-	int fd = real ? file_open_regular(AT_FDCWD, real, NULL) : -errno;
-	int remote_fd = -ENOENT;
+	int fd;
 
+	if (!real)
+		return -errno;
+	if (s->are_public) {
+		fd = file_open_as(real, NOBODYS);
+		if (fd >= 0)
+			fd = file_keep_regular(fd, NULL);
+	} else {
+		fd = file_open_regular(AT_FDCWD, real, NULL);
+	}
 	free(real);
+	return fd;
+}
+
+/* Returns a descriptor, or why the file cannot be opened here. */
+static int open_file(const struct sources *s, const char *path)
+{
+	int fd = open_local(s, path), remote_fd = -ENOENT;
+
 	if (fd < 0 && s->remote)
 		remote_fd = remote_source(s->remote, s->image->build_id,
 					  s->image->build_id_size, path);
@@ -167,7 +187,9 @@ static void read_file(const struct sources *s, struct source_file *f)
 		close(fd);
 	if (err && err != -ENOENT && err != -ENOTDIR)
 		log_warn("source: %s: %s: its lines are not shown", f->path,
-			 err == -ENODEV ? "not a regular file" : err_str(err));
+			 err == -ENODEV                    ? "not a regular file"
+			 : err == -EACCES && s->are_public ? "not everybody may read it"
+							   : err_str(err));
 }
 
 static struct source_file *find_file(struct sources *s, const char *path)

@@ -16,6 +16,7 @@
 #include "t/unit/refuse_call.h"
 #include "t/unit/unit.h"
 
+#define NOBODYS    ((uid_t)-1)
 #define NR_WRITERS 4
 #define NR_TIMES   200
 #define SIZE       20000
@@ -145,6 +146,46 @@ START_TEST(several_writers_replace_a_file_at_once)
 }
 END_TEST
 
+static const struct {
+	mode_t dir, file;
+	int nobody, owner; /* what opening gives them */
+} modes[] = {
+	{ 0755, 0644, 0, 0 },       { 0711, 0604, 0, 0 },
+	{ 0755, 0640, -EACCES, 0 }, { 0755, 0600, -EACCES, 0 },
+	{ 0750, 0644, -EACCES, 0 }, { 0700, 0644, -EACCES, 0 },
+	{ 0755, 0044, 0, -EACCES }, { 0055, 0644, 0, -EACCES },
+};
+
+static int open_error(const char *path, uid_t user)
+{
+	const int fd = file_open_as(path, user);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+/* Root may open each, but not for another user. */
+START_TEST(a_file_is_opened_for_those_who_may_read_it)
+{
+	char path[100], link[100];
+
+	ck_assert_int_eq(chmod(folder, 0755), 0);
+	snprintf(path, sizeof(path), "%s/a/file", folder);
+	ck_assert_int_eq(chmod(path, modes[_i].file), 0);
+	ck_assert_int_eq(chmod("a", modes[_i].dir), 0);
+	if (!geteuid() || !modes[_i].nobody)
+		ck_assert_int_eq(open_error(path, NOBODYS), modes[_i].nobody);
+	if (!geteuid() || !modes[_i].owner)
+		ck_assert_int_eq(open_error(path, geteuid()), modes[_i].owner);
+	ck_assert_int_eq(chmod("a", 0755), 0);
+	ck_assert_int_eq(symlink(path, "link_to_file"), 0);
+	snprintf(link, sizeof(link), "%s/link_to_file", folder);
+	ck_assert_int_eq(open_error(link, NOBODYS), -ELOOP);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("file");
@@ -153,6 +194,8 @@ static Suite *make_suite(void)
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_test(tc, a_directory_is_opened_through_no_symlink);
 	tcase_add_test(tc, without_openat2_as_well);
+	tcase_add_loop_test(tc, a_file_is_opened_for_those_who_may_read_it, 0,
+			    NR(modes));
 	tcase_add_test(tc, several_writers_replace_a_file_at_once);
 	suite_add_tcase(s, tc);
 	return s;
