@@ -130,4 +130,4 @@ prlimit --pid "$cpid_pid" --fsize=unlimited: || bail 'the limit stays'
 try 'a flush is stored when the limit is lifted' cpid_ask flush
 collect_stop
 check_stored
-is "$(sql 'SELECT name FROM loss WHERE kind = 0 AND class = 1')" '' 'no sample is lost at the limit'
+is "$(sql "SELECT n FROM loss WHERE name = 'no_space'")" '' 'no sample is lost because of the limit'
