@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 need_decoder
 
-plan 46
+plan 48
 
 calc()
 {
@@ -79,7 +79,7 @@ like "$(cat err)" "^cfg: block 0 0x" "--debug=cfg prints the graph"
 unlike "$(cat err)" "^equiv:" "--debug prints only the passes that were named"
 
 if ! command -v python3 >/dev/null; then
-	skip 7 "no python3 to read JSON with"
+	skip 9 "no python3 to read JSON with"
 	exit 0
 fi
 
@@ -93,6 +93,11 @@ is "$(calc --all --format=json --epoch half --image target | python3 "$srcdir/t/
 	"$(printf '%s\n' "target_cold 50 executions after-group" \
 		"target_hot 50 executions after-group")" \
 			"--all prints a line for each procedure of another epoch"
+mv "$target" "$target.moved"
+is "$(calc --all --format=json)" "" "--all prints nothing of an image that is gone"
+like "$(cat err)" "^cpi: warning: procedures of 3 images are missing, which could not be opened: 'cpi prof' says why$" \
+	"and says so"
+mv "$target.moved" "$target"
 calc --format=json target_hot >hot.json
 calc --asm target_hot >text
 is "$(python3 -c '

@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include "base/log.h"
+#include "report/select/imagecache.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 #include "tools/ui/pager.h"
@@ -14,6 +16,13 @@ struct options {
 	struct explain_options explain;
 	bool all, source, assembly;
 };
+
+/* Says why there are no source lines, if they could not be read. */
+static void warn_lines(struct explainer *x, const struct explanation *ex)
+{
+	if (ex->im)
+		image_cache_warn_lines(explainer_scope(x)->images, ex->image, ex->im);
+}
 
 static int print(const struct options *o, struct explainer *x,
 		 const struct explanation *ex)
@@ -26,12 +35,14 @@ static int print(const struct options *o, struct explainer *x,
 
 	if (o->explain.out.format == OUT_JSON) {
 		calc_print_json(x, ex, false);
+		warn_lines(x, ex);
 		return 0;
 	}
 	select_end_read(&explainer_scope(x)->sel);
 	pager_begin(&pager, &o->explain.out);
 	err = calc_print_table(x, ex, source, o->all, &o->explain.out);
 	pager_end(&pager);
+	warn_lines(x, ex);
 	return err;
 }
 
@@ -67,9 +78,10 @@ static int on_explanation(void *ctx, const struct explanation *ex)
 	const struct calc *c = ctx;
 	int shown = 0;
 
-	if (ex->e)
+	if (ex->e) {
 		calc_print_json(c->x, ex, true);
-	else if (ex->symbol)
+		warn_lines(c->x, ex);
+	} else if (ex->symbol)
 		shown = print_stacks(c->o, c->x, ex, ex->symbol->name);
 	return shown < 0 ? shown : 0;
 }
@@ -92,6 +104,19 @@ static int calc_place(const struct options *o, struct explainer *x,
 	return err ? err : print(o, x, ex);
 }
 
+/* Says of how many images nothing was printed, because they could not be opened. */
+static int calc_all(struct explainer *x, struct calc *c)
+{
+	const int err = explainer_each(x, on_explanation, c);
+	const size_t nr = image_cache_nr_failed(explainer_scope(x)->images);
+
+	if (!err && nr)
+		log_warn("procedures of %zu %s are missing, which could not be opened: "
+			 "'cpi prof' says why",
+			 nr, nr == 1 ? "image" : "images");
+	return err;
+}
+
 static int calc(struct cmd_context *ctx, struct explainer *x)
 {
 	struct calc c = { .o = ctx->opt, .x = x };
@@ -101,7 +126,7 @@ static int calc(struct cmd_context *ctx, struct explainer *x)
 	if (err)
 		return err;
 	if (!ctx->nr_args)
-		return explainer_each(x, on_explanation, &c);
+		return calc_all(x, &c);
 	err = place_find(explainer_scope(x), ctx->args[0], &found);
 	if (!err)
 		err = calc_place(ctx->opt, x, found.chosen);
