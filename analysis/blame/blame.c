@@ -35,6 +35,7 @@
 #define MIN_CYCLES 0.25 /* shorter stalls are not listed */
 #define MAX_STALLS 4    /* the static stalls, and a dynamic one */
 #define MAX_JUMPS  4    /* before an instruction */
+#define MAX_COPIES 4    /* of a value, from register to register */
 #define EXECUTE    1.0  /* most cycles of pure execution, if the latency varies */
 
 const char *blame_name(enum blame_reason reason)
@@ -59,16 +60,33 @@ const char *blame_text(enum blame_reason reason)
 	return text[reason];
 }
 
+/* Cycles of static stalls. */
+struct waits {
+	double front_end, dependency, unit;
+};
+
 /* An instruction's time as the schedule divides it, and the remaining time. */
 struct split {
-	double front_end, dependency, unit;
-	double expected; /* cycles without a dynamic stall */
-	double moved;    /* waits that its own samples do not show */
-	double excess;   /* beyond execution and these waits; may be below 0 */
-	bool stalls;     /* beyond sampling errors */
+	struct waits waits;
+	struct waits moved; /* those that its own samples do not show */
+	double expected;    /* cycles without a dynamic stall */
+	double excess;      /* beyond execution and these waits; may be below 0 */
+	bool stalls;        /* beyond sampling errors */
 	bool refilled; /* it may wait for a mispredicted jump; no waits are moved to it
 			*/
 };
+
+static double cycles_of(const struct waits *w)
+{
+	return w->front_end + w->dependency + w->unit;
+}
+
+static void add_part(struct waits *to, const struct waits *from, double part)
+{
+	to->front_end += from->front_end * part;
+	to->dependency += from->dependency * part;
+	to->unit += from->unit * part;
+}
 
 /*
  * The samples of those instructions of a class that do not differ significantly from
@@ -106,15 +124,22 @@ static int by_cycles(const void *a, const void *b)
 	return x->cycles < y->cycles ? 1 : x->cycles > y->cycles ? -1 : 0;
 }
 
-/* The instruction whose result this one waits for, or -1. */
+/*
+ * The instruction whose result this one waits for, or -1. A copy of a register takes no
+ * time of its own, so that of what it copies.
+ */
 static int producer_of(const struct finding *f, int insn)
 {
-	const int culprit = f->in->timing[insn].culprit;
+	const struct cfg_block *block =
+		&f->in->cfg->block[f->scene.paths.block_of[insn]];
+	int from = -1;
 
-	return culprit < 0
-		       ? -1
-		       : f->in->cfg->block[f->scene.paths.block_of[insn]].first_insn +
-				 culprit;
+	for (int i = 0; i < MAX_COPIES && f->in->timing[insn].culprit >= 0; i++) {
+		from = insn = block->first_insn + f->in->timing[insn].culprit;
+		if (!(f->in->cfg->insn[insn].kind & INSN_MOVE))
+			break;
+	}
+	return from;
 }
 
 static int list_stalls(struct finding *f, int insn)
@@ -126,13 +151,15 @@ static int list_stalls(struct finding *f, int insn)
 
 	if (s->stalls)
 		err = blame_judge(&f->scene, insn, s->excess, f->arena, &stall[nr++]);
-	if (!err && s->front_end > 0)
-		err = accuse_static(f, BLAME_FRONT_END, -1, s->front_end, &stall[nr++]);
-	if (!err && s->dependency > 0)
+	if (!err && s->waits.front_end > 0)
+		err = accuse_static(f, BLAME_FRONT_END, -1, s->waits.front_end,
+				    &stall[nr++]);
+	if (!err && s->waits.dependency > 0)
 		err = accuse_static(f, BLAME_DEPENDENCY, producer_of(f, insn),
-				    s->dependency, &stall[nr++]);
-	if (!err && s->unit > 0)
-		err = accuse_static(f, BLAME_FUNCTION_UNIT, -1, s->unit, &stall[nr++]);
+				    s->waits.dependency, &stall[nr++]);
+	if (!err && s->waits.unit > 0)
+		err = accuse_static(f, BLAME_FUNCTION_UNIT, -1, s->waits.unit,
+				    &stall[nr++]);
 	if (err || !nr)
 		return err;
 	qsort(stall, (size_t)nr, sizeof(*stall), by_cycles);
@@ -187,6 +214,19 @@ static bool may_be_refilled(const struct finding *f, int insn)
 	return false;
 }
 
+/*
+ * Whether the block's code comes late, because it does not stay in the cache or the
+ * TLB. Until it comes, operands and units get ready, so the schedule's waits are over.
+ */
+static bool comes_late(const struct finding *f, int insn)
+{
+	const int b = f->scene.paths.block_of[insn];
+	const struct blame_overflow over =
+		blame_overflows(&f->scene.footprints, f->in->freq->block[b]);
+
+	return !is_anchored(f) && (over.cache || over.tlb);
+}
+
 /* Whether, for some instruction of the group, the wait in the schedule is a minimum. */
 static bool waits_for_data(struct finding *f, int insn)
 {
@@ -216,16 +256,14 @@ static double scale_of(const struct finding *f, const struct cfg_block *block)
 	return is_anchored(f) || cycles >= best ? 1 : cycles / best;
 }
 
-/* Scales the waits down to at most this many cycles. Returns the cycles removed. */
-static double shrink_waits(struct split *s, double cycles)
+/* Moves waits beyond this many cycles to moved. */
+static void shrink_waits(struct split *s, double cycles)
 {
-	const double waits = s->front_end + s->dependency + s->unit;
-	const double part = waits > fmax(cycles, 0) ? fmax(cycles, 0) / waits : 1;
+	const double all = cycles_of(&s->waits);
+	const double rest = all > fmax(cycles, 0) ? 1 - fmax(cycles, 0) / all : 0;
 
-	s->front_end *= part;
-	s->dependency *= part;
-	s->unit *= part;
-	return waits * (1 - part);
+	add_part(&s->moved, &s->waits, rest);
+	add_part(&s->waits, &s->waits, -rest);
 }
 
 static void split_cycles(struct finding *f, int insn, double scale)
@@ -235,17 +273,18 @@ static void split_cycles(struct finding *f, int insn, double scale)
 	struct split *s = &f->split[insn];
 
 	s->refilled = may_be_refilled(f, insn);
-	if (s->refilled || (x->cycles > 0 && waits_for_data(f, insn))) {
+	if (s->refilled || comes_late(f, insn) ||
+	    (x->cycles > 0 && waits_for_data(f, insn))) {
 		x->execute = scale * fmin(t->execute, EXECUTE);
 	} else {
-		s->front_end = scale * t->front_end;
-		s->dependency = scale * t->dependency;
-		s->unit = scale * t->unit;
+		s->waits = (struct waits){ scale * t->front_end, scale * t->dependency,
+					   scale * t->unit };
 		x->execute = scale * t->execute;
 	}
-	s->expected = x->execute + s->front_end + s->dependency + s->unit;
-	s->moved = is_anchored(f) ? 0 : shrink_waits(s, x->cycles - x->execute);
-	s->excess = x->cycles - x->execute - s->front_end - s->dependency - s->unit;
+	s->expected = x->execute + cycles_of(&s->waits);
+	if (!is_anchored(f))
+		shrink_waits(s, x->cycles - x->execute);
+	s->excess = x->cycles - x->execute - cycles_of(&s->waits);
 }
 
 /* Whether two numbers of samples differ by more than chance explains. */
@@ -300,17 +339,19 @@ static double movable(const struct split *s)
 static void move_waits(struct finding *f, const struct cfg_block *block)
 {
 	const int end = block->first_insn + block->nr_insns;
-	double moved = 0, excess = 0;
+	struct waits moved = { 0 };
+	double excess = 0, cycles;
 
 	for (int i = block->first_insn; i < end; i++) {
-		moved += f->split[i].moved;
+		add_part(&moved, &f->split[i].moved, 1);
 		excess += movable(&f->split[i]);
 	}
-	for (int i = block->first_insn; i < end && moved > 0 && excess > 0; i++) {
+	cycles = cycles_of(&moved);
+	for (int i = block->first_insn; i < end && cycles > 0 && excess > 0; i++) {
 		struct split *s = &f->split[i];
-		const double part = movable(s) / excess * fmin(moved, excess);
+		const double part = movable(s) / excess * fmin(cycles, excess);
 
-		s->dependency += part;
+		add_part(&s->waits, &moved, part / cycles);
 		s->expected += part;
 		s->excess -= part;
 	}
@@ -377,7 +418,7 @@ static int find_possible(struct finding *f, int b, int insn)
 {
 	const struct split *s = &f->split[insn];
 	struct blame_insn *x = &f->insn[insn];
-	const double known = x->execute + s->front_end + s->dependency + s->unit;
+	const double known = x->execute + cycles_of(&s->waits);
 	const double cycles =
 		(1 - x->sure) * fmin(known, x->cycles) + fmax(x->error, 0);
 	const double samples = f->in->samples[insn];

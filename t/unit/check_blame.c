@@ -1140,6 +1140,97 @@ START_TEST(code_that_runs_more_often_has_more_static_stalls)
 }
 END_TEST
 
+/* A loop of three instructions, each of which executes for a cycle. */
+static void make_three(struct procedure *p, const double *cycles)
+{
+	static const struct cfg_edge edge[] = { { 0, 1, EDGE_FALL },
+						{ 1, 1, EDGE_TAKEN },
+						{ 1, 2, EDGE_RETURN } };
+	static const int nr_insns[] = { 1, 3 };
+
+	memset(p, 0, sizeof(*p));
+	arena_init(&p->arena, 0);
+	open_procedure(p, cfg_make(&p->arena, 3, edge, NR(edge)), nr_insns);
+	for (int i = 0; i < 4; i++) {
+		p->insn[i] = (struct insn){ .address = 4 * (uint64_t)i, .size = 4 };
+		p->timing[i] = (struct isa_timing){ .modelled = true,
+						    .head = 1,
+						    .execute = 1,
+						    .culprit = ISA_NO_CULPRIT };
+		p->samples[i] = i ? 1000 * cycles[i - 1] : 0;
+	}
+	p->block[0] = p->block[2] = p->edge[0] = p->edge[2] = 1;
+	p->block[1] = 1000;
+	p->edge[1] = 999;
+}
+
+/* The first one's wait is seen at the second one. */
+START_TEST(waits_that_others_show_keep_their_reason)
+{
+	static const double cycles[] = { 1, 3, 1 };
+	const struct blame_insn *shows;
+	struct procedure p;
+
+	make_three(&p, cycles);
+	p.timing[1].head = 3;
+	p.timing[1].unit = 2;
+	find(&p);
+	shows = &p.blame->insn[2];
+	ck_assert_int_eq(shows->nr_stalls, 1);
+	ck_assert(!shows->stall[0].dynamic);
+	ck_assert_double_eq_tol(shows->stall[0].cycles, 2, 0.01);
+	ck_assert_int_eq(shows->stall[0].culprit[0].reason, BLAME_FUNCTION_UNIT);
+	arena_fini(&p.arena);
+}
+END_TEST
+
+/* 3000 lines of code; then the whole wait may be one for code. */
+START_TEST(code_that_comes_late_has_no_static_stalls)
+{
+	static const double cycles[] = { 3, 1, 1 };
+	struct procedure p;
+
+	for (int late = 0; late < 2; late++) {
+		const struct stall *s;
+
+		make_three(&p, cycles);
+		p.cfg->block[1].start = 64;
+		p.cfg->block[1].end = late ? 3000ul * 64 : 128;
+		p.cfg->block[2].start = p.cfg->block[2].end = p.cfg->block[1].end;
+		p.timing[1].head = 3;
+		p.timing[1].unit = 2;
+		find(&p);
+		ck_assert_int_eq(p.blame->insn[1].nr_stalls, 1);
+		s = &p.blame->insn[1].stall[0];
+		ck_assert_int_eq(s->dynamic, late);
+		ck_assert_double_eq_tol(s->cycles, 2, 0.01);
+		ck_assert(!late || s->culprit[0].reason == BLAME_ICACHE);
+		arena_fini(&p.arena);
+	}
+}
+END_TEST
+
+START_TEST(a_copy_of_a_register_is_not_waited_for)
+{
+	static const double cycles[] = { 1, 1, 3 };
+	const struct blame_insn *waits;
+	struct procedure p;
+
+	make_three(&p, cycles);
+	p.insn[2].kind = INSN_MOVE;
+	p.timing[2].culprit = 0;
+	p.timing[3].head = 3;
+	p.timing[3].dependency = 2;
+	p.timing[3].culprit = 1;
+	find(&p);
+	waits = &p.blame->insn[3];
+	ck_assert_int_eq(waits->nr_stalls, 1);
+	ck_assert_int_eq(waits->stall[0].culprit[0].reason, BLAME_DEPENDENCY);
+	ck_assert_int_eq(waits->stall[0].culprit[0].insn, 1);
+	arena_fini(&p.arena);
+}
+END_TEST
+
 START_TEST(summaries_add_up)
 {
 	struct blame_summary sum = { 0 };
@@ -1200,6 +1291,9 @@ static Suite *blame_suite(void)
 			    NR(chains));
 	tcase_add_test(tc, code_that_runs_more_rarely_may_stall);
 	tcase_add_loop_test(tc, code_that_runs_more_often_has_more_static_stalls, 0, 3);
+	tcase_add_test(tc, waits_that_others_show_keep_their_reason);
+	tcase_add_test(tc, code_that_comes_late_has_no_static_stalls);
+	tcase_add_test(tc, a_copy_of_a_register_is_not_waited_for);
 	tcase_add_test(tc, summaries_add_up);
 	tcase_add_test(tc, reasons_have_names);
 	suite_add_tcase(s, tc);
