@@ -8,6 +8,9 @@
 # limit: 900
 . /cpi/case.sh
 
+# Until code that is new here has windows, seconds pass on AArch64, where all is slower.
+seconds=3
+[ "$(uname -m)" = x86_64 ] || seconds=40
 key=f$(tr -dc 0-9a-f </dev/urandom | head -c 15)
 
 # values_of PROCEDURE: sets values.csv.
@@ -69,12 +72,8 @@ check_values()
 	check_top divisor 10 0.75
 	check_top dividend_bits 20 1
 	check_top shift 3 0.75
-	if [ "$(uname -m)" = x86_64 ]; then
-		check_top multiplicand 7 0.75
-		check_top size 24 0.81
-	else
-		check_top multiplier 7 0.75
-	fi
+	check_top multiplicand 7 0.75
+	[ "$(uname -m)" != x86_64 ] || check_top size 24 0.81
 	values_of operands:calls
 	check_top size 40 0.75
 	check_top alignment 8 1
@@ -128,8 +127,8 @@ run_with()
 	cpid_start --collector "$1" -F 100 --windows 499 --values || fail 'cpid does not start'
 	[ "$(cpid_field windows)" = on ] || fail "no windows: $(grep windows: t.log)"
 	until # there are enough; the harness's own time limit ends it
-		check 'the program runs' /cpi/t/programs/operands 3000 "$key"
-		check 'the other one runs' /cpi/t/programs/values 1000
+		check 'the program runs' /cpi/t/programs/operands ${seconds}000 "$key"
+		check 'the other one runs' /cpi/t/programs/values ${seconds}000
 		has_enough
 	do
 		:
