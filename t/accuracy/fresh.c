@@ -5,7 +5,7 @@
  *
  * As t/programs/stall.c, for 't/accuracy/culprits --fresh'. The kernels were written
  * when the order of culprits was fixed, and before any of them had been profiled; those
- * from dcache_tree on later, likewise.
+ * from dcache_tree and from dcache_twins on later, likewise.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -542,6 +542,195 @@ KERNEL void stall_unit_arctan(unsigned long rounds)
 }
 #endif
 
+/* Two circles at a time: the core waits for two lines at once. */
+KERNEL void stall_dcache_twins(unsigned long rounds)
+{
+	static uint32_t first, second = NR_LINES / 2;
+	uint32_t a = first, b = second;
+
+	LOOP
+	{
+		a = *(uint32_t *)(memory + a * LINE);
+		b = *(uint32_t *)(memory + b * LINE);
+	}
+	first = a;
+	second = b;
+	result += a + b;
+}
+
+/* A binary search in 4 KiB for numbers at random. */
+KERNEL void stall_mispredict_tree(unsigned long rounds)
+{
+	static uint64_t state = 41;
+	static uint32_t sorted[1024];
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < 1024; i++)
+		sorted[i] = i << 22;
+	LOOP
+	{
+		const uint32_t key = (uint32_t)(next_random(&state) >> 32);
+		size_t low = 0, high = 1024;
+
+		while (high - low > 1) {
+			const size_t middle = (low + high) / 2;
+
+			if (sorted[middle] <= key) {
+				low = middle;
+				HIDE(low);
+			} else {
+				high = middle;
+				HIDE(high);
+			}
+		}
+		sum += low;
+	}
+	result += sum;
+}
+
+/* Four words of each line. */
+KERNEL void stall_store_words(unsigned long rounds)
+{
+	static size_t at;
+
+	LOOP
+	{
+		volatile uint64_t *const line = (volatile uint64_t *)(memory + at);
+
+		line[0] = line[2] = line[4] = line[6] = i;
+		at = (at + LINE) % (128 * MIB);
+	}
+}
+
+KERNEL void stall_chain_mean(unsigned long rounds)
+{
+	double x = 1, c = 3, half = 0.5;
+
+	__asm__ volatile("" : "+x"(c), "+x"(half));
+	LOOP x = (x + c) * half;
+	result += (uint64_t)x;
+}
+
+KERNEL void stall_chain_fold(unsigned long rounds)
+{
+	uint64_t x = 1;
+
+	LOOP
+	{
+		x *= 0x9e3779b97f4a7c15;
+		x ^= x >> 32;
+	}
+	result += x;
+}
+
+#if defined(__x86_64__)
+/* The sum is copied there and back. */
+KERNEL void stall_chain_copies(unsigned long rounds)
+{
+	double x = 0, other = 0, c = 1;
+
+	LOOP __asm__ volatile("movapd %0, %1\n addsd %2, %1\n movapd %1, %0"
+			      : "+x"(x), "+x"(other)
+			      : "x"(c));
+	result += (uint64_t)x;
+}
+
+KERNEL void stall_port_pext(unsigned long rounds)
+{
+	uint64_t a, b, c, d;
+
+	LOOP __asm__ volatile("pextq %4, %4, %0; pextq %4, %4, %1;"
+			      "pextq %4, %4, %2; pextq %4, %4, %3"
+			      : "=&r"(a), "=&r"(b), "=&r"(c), "=&r"(d)
+			      : "r"(i));
+	result += rounds ? a : 0;
+}
+
+KERNEL void stall_port_permute(unsigned long rounds)
+{
+	LOOP __asm__ volatile("vpermq $27, %%ymm0, %%ymm1; vpermq $27, %%ymm0, %%ymm2;"
+			      "vpermq $27, %%ymm0, %%ymm3; vpermq $27, %%ymm0, %%ymm4;"
+			      "vpermq $27, %%ymm0, %%ymm5"
+			      :
+			      :
+			      : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5");
+	__asm__ volatile("vzeroupper");
+}
+
+/* Twelve sums: two additions a cycle are the limit, not the time of one. */
+KERNEL void stall_port_sums(unsigned long rounds)
+{
+	double c = 1;
+
+	LOOP __asm__ volatile("addsd %0, %%xmm1; addsd %0, %%xmm2; addsd %0, %%xmm3;"
+			      "addsd %0, %%xmm4; addsd %0, %%xmm5; addsd %0, %%xmm6;"
+			      "addsd %0, %%xmm7; addsd %0, %%xmm8; addsd %0, %%xmm9;"
+			      "addsd %0, %%xmm10; addsd %0, %%xmm11; addsd %0, %%xmm12"
+			      :
+			      : "x"(c)
+			      : "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+				"xmm8", "xmm9", "xmm10", "xmm11", "xmm12");
+}
+
+/* 330 KiB of code without a jump: four sums. */
+KERNEL void stall_icache_sums(unsigned long rounds)
+{
+	uint64_t a = 1, b = 2, c = 3, d = 4;
+
+	for (unsigned long i = 0; i < rounds; i += 48000)
+		__asm__ volatile(".rept 12000\n addq $0x12345678, %0\n"
+				 "addq $0x12345678, %1\n addq $0x12345678, %2\n"
+				 "addq $0x12345678, %3\n .endr"
+				 : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+	result += a + b + c + d;
+}
+
+/* 2500 jumps, each three lines behind the last one. */
+KERNEL void stall_icache_hops(unsigned long rounds)
+{
+	uint64_t x = 1;
+
+	for (unsigned long i = 0; i < rounds; i += 2500)
+		__asm__ volatile(".rept 2500\n incq %0\n jmp 1f\n .skip 184, 0x90\n"
+				 "1:\n .endr"
+				 : "+r"(x));
+	result += x;
+}
+
+/* 400 pages, the last one first; their lines fit into the first cache. */
+KERNEL void stall_itlb_back(unsigned long rounds)
+{
+	uint64_t x = 1;
+
+	for (unsigned long i = 0; i < rounds; i += 400)
+		__asm__ volatile("jmp 3f - 4160\n leaq 1(%0), %0\n jmp 3f\n"
+				 ".skip 4151, 0x90\n"
+				 ".rept 400\n leaq 1(%0), %0\n jmp . - 4164\n"
+				 ".skip 4151, 0x90\n .endr\n 3:"
+				 : "+a"(x));
+	result += x;
+}
+
+KERNEL void stall_unit_both(unsigned long rounds)
+{
+	double x = 0.4;
+
+	LOOP __asm__ volatile("fldl %0; fsincos; faddp; fstpl %0"
+			      : "+m"(x)
+			      :
+			      : "st", "st(1)");
+	result += (uint64_t)x;
+}
+#endif
+
+KERNEL void stall_atomic_bit(unsigned long rounds)
+{
+	uint64_t set = 0;
+
+	LOOP set += __atomic_fetch_xor(&word, 1ul << 9, __ATOMIC_SEQ_CST) >> 9 & 1;
+	result += set;
+}
+
 static const struct {
 	const char *name;
 	void (*run)(unsigned long);
@@ -565,6 +754,13 @@ static const struct {
 	X(store_table),     X(atomic_exchange),   X(chain_dot),
 #if defined(__x86_64__)
 	X(icache_nops),     X(port_popcnt),       X(unit_arctan),
+#endif
+	X(dcache_twins),    X(mispredict_tree),   X(store_words),
+	X(chain_mean),      X(chain_fold),        X(atomic_bit),
+#if defined(__x86_64__)
+	X(chain_copies),    X(port_pext),         X(port_permute),
+	X(port_sums),       X(icache_sums),       X(icache_hops),
+	X(itlb_back),       X(unit_both),
 #endif
 #undef X
 };
