@@ -2,8 +2,7 @@
 /*
  * estimate.h - the frequency of each class from its own samples
  *
- * SOSP'97 section 6.1.3. An instruction that no dynamic stall delays has samples S = F
- * × M. So some of the smaller ratios S / M of a class are close to its frequency F.
+ * SOSP'97 section 6.1.3: without stalls an instruction has samples S = F × M.
  */
 #ifndef CPI_ANALYSIS_ESTIMATE_H
 #define CPI_ANALYSIS_ESTIMATE_H
@@ -16,7 +15,6 @@
 enum estimate_rule {
 	ESTIMATE_NONE,    /* the class has no instructions, or none that takes time */
 	ESTIMATE_SUM,     /* ΣS / ΣM */
-	ESTIMATE_CLUSTER, /* the mean of a cluster of ratios */
 	ESTIMATE_WINDOWS, /* windows contributed (estimate_windows.h) */
 	ESTIMATE_RETIRED, /* from samples of instructions, not of time */
 };
@@ -31,23 +29,20 @@ struct estimate {
 			     1, from those sources that saw none */
 	double sd;        /* deviation of its logarithm */
 	double samples;   /* ΣS */
-	double cycles; /* ΣM; on out-of-order CPUs a weighted geometric mean of ΣM and
-			  ESTIMATE_ISSUE × insns (estimate.c) */
+	double cycles; /* a weighted geometric mean of ΣM and ESTIMATE_ISSUE × insns
+			  (estimate.c) */
 	int insns;
-	int points; /* issue points: instructions with M > 0 */
-	int used;   /* those of them in the cluster */
 	const double
 		*error; /* WINDOW_WEIGHTS_DRAWS random draws of the part of the error of
 			   log(frequency) that is common to several classes; or NULL */
 };
 
 /*
- * requires: equiv_build(). Makes an estimate for each class, in the arena. Unless
- * chosen is NULL, it gets for each instruction whether its ratio is in the mean.
- * Returns 0 or -ENOMEM.
+ * requires: equiv_build(). Makes an estimate for each class, in the arena. Returns 0 or
+ * -ENOMEM.
  */
 int estimate_classes(const struct freq_input *in, const struct equiv *eq,
-		     struct arena *arena, struct estimate **out, bool *chosen);
+		     struct arena *arena, struct estimate **out);
 
 /*
  * Estimates a class from samples that were taken as its instructions retired. One such

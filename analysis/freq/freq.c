@@ -223,9 +223,8 @@ static double share_of_top(const struct freq_input *in)
 
 /*
  * A flow has no scale of its own. Its scale is chosen so that all classes together take
- * the sampled time, or F × M for a class with a cluster. The scale of the classes that
- * stall least was less accurate, because out of order these run in the shadow of
- * others.
+ * the sampled time. The scale of the classes that stall least was less accurate,
+ * because out of order these run in the shadow of others.
  *
  * That overestimates the executions of a procedure that stalls. A procedure stalls if
  * one instruction has most of its samples: that share alone, with the slope STALL,
@@ -240,14 +239,11 @@ static void find_scale(struct passes *p)
 
 		if (p->first_block[c] < 0 || est->rule == ESTIMATE_NONE)
 			continue;
-		if (est->rule == ESTIMATE_CLUSTER)
-			time += est->frequency * est->cycles;
-		else
-			time += est->samples;
+		time += est->samples;
 		flowing += p->flowing.block[p->first_block[c]] * est->cycles;
 	}
 	p->scale = flowing > 0 ? time / flowing : 1;
-	if (!p->in->in_order && !p->retired)
+	if (!p->retired)
 		p->scale *= exp(-STALL * share_of_top(p->in));
 }
 
@@ -272,9 +268,7 @@ static int make_result(struct passes *p, struct freq **out)
 			    .edge = r->edge,
 			    .block_sd = r->block_sd,
 			    .edge_sd = r->edge_sd,
-			    .scale = (p->in->in_order && p->sampled) || p->anchored
-					     ? CONFIDENCE_MEDIUM
-					     : CONFIDENCE_LOW,
+			    .scale = p->anchored ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW,
 			    .class = p->eq.block,
 			    .edge_class = p->eq.edge,
 			    .nr_classes = p->eq.nr,
@@ -317,7 +311,7 @@ int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *
 	if (!err)
 		err = find_first_blocks(&p);
 	if (!err)
-		err = estimate_classes(in, &p.eq, arena, &p.est, NULL);
+		err = estimate_classes(in, &p.eq, arena, &p.est);
 	if (!err && in->windows)
 		err = estimate_add_windows(in, &p.eq, arena, p.est);
 	else if (!err && in->retired)

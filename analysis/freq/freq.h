@@ -2,13 +2,13 @@
 /*
  * freq.h - how often each block and edge of a procedure ran
  *
- * SOSP'97 section 6.1 (equivalence classes, issue points, local propagation,
- * confidence), with edge samples from conditional jumps and a repair at the least cost
- * (CGO'10 section 3.2). Every frequency in struct freq is an estimated number of
- * executions in the selected epochs. The passes compute with another unit, F: for an
- * instruction that does not stall, F = samples / M, where M is the number of cycles
- * that one execution takes at least. Executions = F × period, where period is the
- * number of cycles that one sample stands for.
+ * SOSP'97 section 6.1 (equivalence classes, local propagation, confidence), with edge
+ * samples from conditional jumps and a repair at the least cost (CGO'10 section 3.2).
+ * Every frequency in struct freq is an estimated number of executions in the selected
+ * epochs. The passes compute with another unit, F: for an instruction that does not
+ * stall, F = samples / M, where M is the number of cycles that one execution takes
+ * (estimate.h). Executions = F × period, where period is the number of cycles that one
+ * sample stands for.
  */
 #ifndef CPI_ANALYSIS_FREQ_H
 #define CPI_ANALYSIS_FREQ_H
@@ -44,10 +44,8 @@ struct freq_input {
 	const struct cfg *cfg;
 	const double *samples;    /* by instruction: time samples, where they landed */
 	const double *min_cycles; /* by instruction: M: cycles at the head of the
-				     reorder buffer without dynamic stalls; 0: it
-				     retires together with an older instruction */
-	const int *depends_on;    /* by instruction: the one whose result it waits for,
-				     or -1; NULL: none does */
+				     reorder buffer without dynamic stalls, by the
+				     model; 0: it retires together with an older one */
 	const struct count
 		*outcomes;   /* by instruction: taken and not_taken, raw; or NULL */
 	const double *fixed; /* by edge: its probability, if the code fixes it
@@ -55,8 +53,6 @@ struct freq_input {
 	const struct freq_windows *windows; /* or NULL */
 	const struct freq_retired *retired; /* or NULL; not used if there are windows */
 	double period_cycles;               /* cycles that one sample stands for */
-	bool in_order; /* the machine issues in order: then the M are exact, otherwise
-			only estimates */
 };
 
 struct freq {
