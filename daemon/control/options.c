@@ -211,6 +211,11 @@ static int set_windows(void *options, const char *text)
 static int set_windows_memory(void *options, const char *text)
 {
 	struct options *o = options;
+
+	if (!strcmp(text, "auto")) {
+		o->session.windows.bytes = 0;
+		return 0;
+	}
 	return parse_size(o, text, &o->session.windows.bytes);
 }
 
@@ -350,7 +355,7 @@ static const struct service_option records[] = {
 	{ "stacks-copy", 0, "SIZE", "60K", 0, set_stacks_copy, "with dwarf: copied of each stack", 0 },
 	{ "windows", 0, "HZ|auto|off", "auto", 0, set_windows, "windows per second and CPU", 0 },
 	{ "windows-exclude", 0, "WHOM", NULL, SERVICE_LIST, add_windows_exclude, "none of comm=GLOB, label=GLOB, or cgroup=PATH", 0 },
-	{ "windows-memory", 0, "SIZE", "24M", 0, set_windows_memory, "for windows' code and tables", 0 },
+	{ "windows-memory", 0, "SIZE|auto", "auto", 0, set_windows_memory, "for windows' code and tables", 0 },
 	{ "values", 0, NULL, "no", 0, service_set_flag, "with windows: keep frequent values of operands", offsetof(struct options, session.windows.with_values) },
 	{ "sweep", 0, "TIME", "10s", SERVICE_RELOADS, set_sweep, "between sweeps of the tables", 0 },
 	{ "flush", 0, "TIME", "10m", SERVICE_RELOADS, set_flush, "between flushes; the end of an epoch is one, too", 0 },

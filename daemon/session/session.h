@@ -42,7 +42,7 @@ struct session_stacks_config {
 struct session_windows_config {
 	double hz;      /* windows per second and CPU; 0: none */
 	bool by_budget; /* later the budget may lower the rate (session_windows.c) */
-	uint64_t bytes; /* of shared memory for windows and their tables */
+	uint64_t bytes; /* of shared memory for windows and their tables; 0: usual */
 	const char *exclude[WINDOWEXCLUDE_MAX]; /* windowexclude.h */
 	int nr_excluded;
 	/*

@@ -42,7 +42,6 @@ struct session_config session_config_default(void)
 		.flush_ns = 600 * NSEC_PER_SEC,
 		.epoch_ns = 60 * NSEC_PER_SEC,
 		.check_ns = 60 * NSEC_PER_SEC,
-		.windows.bytes = 24 << 20,
 		.max_memory = 64 << 20,
 		.capture_bytes = 64 << 20,
 		.capture_end_ns = 10 * NSEC_PER_SEC,

@@ -73,7 +73,7 @@
 #define FORGET_NS (600 * NSEC_PER_SEC) /* between two times that all is forgotten */
 
 /* Of all scans: most forms are found in the first minutes. */
-static const struct time_quota_limit scan_limit = { 1, 300 * NSEC_PER_MSEC };
+static const struct time_quota_limit scan_limit = { 1, 1500 * NSEC_PER_MSEC };
 
 /* Of an entry, beside what the program sees. */
 struct page {

@@ -24,7 +24,7 @@ struct windowsampler_config {
 	int device;   /* of the kernel module; -1: there is none */
 	int pairs_fd; /* struct windowsource_config */
 	int epoll_fd;
-	uint64_t max_bytes; /* of shared memory */
+	uint64_t max_bytes; /* of shared memory; 0: usual */
 	struct attribution *attribution;
 	bool with_values; /* also note values of operands */
 	bool by_context;  /* also keep windows by the contexts that attribution keeps */

@@ -11,7 +11,9 @@
 #define WITH_ORIGINS 2 /* so many times the room: half a KiB is a usual origin */
 #define MIN_CELLS    (1u << 17)
 #define MAX_CELLS    (1u << 31)
-#define FORMS_SHARE  8 /* of all memory */
+#define FORMS_SHARE  5 /* of all memory */
+#define USUAL_BYTES  (24u << 20)
+#define WITH_FORMS   (16u << 20) /* the same: fewer pages are enough */
 #define MAX_FORMS    (1u << 20)
 
 uint32_t windowsource_ring_bytes(uint32_t nr_cpus, bool with_origins)
@@ -25,8 +27,11 @@ uint32_t windowsource_ring_bytes(uint32_t nr_cpus, bool with_origins)
 
 void windowsource_size_forms(struct windowsource *ws)
 {
-	const uint64_t bytes = ws->cfg.max_bytes / FORMS_SHARE;
+	uint64_t bytes;
 
+	if (!ws->cfg.max_bytes)
+		ws->cfg.max_bytes = WITH_FORMS;
+	bytes = ws->cfg.max_bytes / FORMS_SHARE;
 	ws->nr_forms = CPI_FORM_WAYS;
 	while (ws->nr_forms < MAX_FORMS &&
 	       2 * ws->nr_forms * sizeof(struct cpi_form) <= bytes)
@@ -40,10 +45,9 @@ uint32_t windowsource_nr_cells(const struct windowsource_config *cfg, uint64_t o
 	const uint64_t tables =
 		(uint64_t)cfg->nr_entries * sizeof(struct cpi_window_entry) +
 		CPI_WINDOW_PROCESSES * sizeof(struct cpi_window_process) + others;
+	const uint64_t bytes = cfg->max_bytes ? cfg->max_bytes : USUAL_BYTES;
 	const uint64_t left =
-		cfg->max_bytes > tables
-			? (cfg->max_bytes - tables) / sizeof(union cpi_code_cell)
-			: 0;
+		bytes > tables ? (bytes - tables) / sizeof(union cpi_code_cell) : 0;
 
 	if (left > MAX_CELLS)
 		return MAX_CELLS;

@@ -24,7 +24,8 @@ struct windowsource_config {
 	int pairs_fd;        /* the collector's map of pairs; -1: one of its own */
 	int epoll_fd;        /* becomes readable if a process is not in the tables */
 	uint32_t nr_entries; /* of pages */
-	uint64_t max_bytes;  /* of shared memory; cells get what the tables leave */
+	uint64_t max_bytes;  /* of shared memory; cells get what the tables leave. 0:
+				usual */
 	const char *const *exclude; /* windowexclude.h: the cgroups */
 	int nr_excluded;
 	bool with_origins;       /* records of windows have origins */
@@ -104,8 +105,8 @@ extern const struct windowsource_ops windowsource_bpf;
 extern const struct windowsource_ops windowsource_kmod;
 
 /*
- * The numbers of forms and of their cells: forms get an eighth of the memory, and
- * their micro-ops as much.
+ * The numbers of forms and of their cells: forms get at most a fifth of the memory, and
+ * their micro-ops as much. Also sets the usual max_bytes of a source with forms.
  */
 void windowsource_size_forms(struct windowsource *ws);
 
