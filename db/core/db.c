@@ -393,18 +393,26 @@ static int open_checked(struct db *db, enum db_mode mode)
 }
 
 /*
- * Whether another user may have put the file there, to read what is stored. As the
+ * Refuses a file that another user may have put there, to read what is stored. As the
  * kernel's fs.protected_regular, which is only for open() with O_CREAT.
  */
-static bool is_planted(const struct db *db, const struct stat *st)
+static int refuse_planted(const struct db *db)
 {
-	struct stat folder;
 	char *path = strndup(db->path, (size_t)(path_base(db->path) - db->path));
-	bool known = path && !stat(path, &folder);
+	struct stat folder, st;
+	int err = path ? claim_stat(&db->claim, &st) : -ENOMEM;
 
+	if (!err && stat(path, &folder) < 0)
+		err = -errno;
 	free(path);
-	return !known || (folder.st_mode & S_ISVTX && folder.st_mode & S_IWOTH &&
-			  st->st_uid != geteuid() && st->st_uid != folder.st_uid);
+	if (err)
+		return refuse(db->path, err, "cannot look at its folder");
+	if (folder.st_mode & S_ISVTX && folder.st_mode & S_IWOTH &&
+	    st.st_uid != geteuid() && st.st_uid != folder.st_uid)
+		return refuse(db->path, -EPERM,
+			      "another user made it, in a folder for everybody: name "
+			      "another file");
+	return 0;
 }
 
 /*
@@ -413,7 +421,6 @@ static bool is_planted(const struct db *db, const struct stat *st)
  */
 static int claim(struct db *db, const char *asked, const struct db *held)
 {
-	struct stat st;
 	int err;
 
 	db->asked = strdup(asked);
@@ -421,11 +428,7 @@ static int claim(struct db *db, const char *asked, const struct db *held)
 		return -ENOMEM;
 	err = claim_take(db->path, held ? &held->claim : NULL, &db->claim);
 	if (!err)
-		err = claim_stat(&db->claim, &st);
-	if (!err && is_planted(db, &st))
-		err = refuse(db->path, -EPERM,
-			     "another user made it, in a folder for everybody: name "
-			     "another file");
+		err = refuse_planted(db);
 	return err;
 }
 
