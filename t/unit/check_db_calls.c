@@ -98,6 +98,14 @@ static const struct image_desc other_image = { .kind = IMAGE_FILE,
 					       .build_id = { 9 },
 					       .build_id_size = 20 };
 
+/* Only one row of a flush names each of these. */
+#define ALONE(nr)                                                                     \
+	{                                                                             \
+		.kind = IMAGE_FILE, .name = "/usr/lib/alone" #nr, .build_id = { nr }, \
+		.build_id_size = 20                                                   \
+	}
+static const struct image_desc alone[] = { ALONE(11), ALONE(12), ALONE(13) };
+
 struct made {
 	struct profile *counts[2];
 	struct edges *edges[2];
@@ -154,9 +162,9 @@ static int flush_all(struct store *s, uint64_t seq, uint64_t from_ns)
 							   NULL };
 	static const uint8_t code[] = { 0x90, 0xc3 };
 	const struct flush_loss loss = { 0, LOSS_LOST, "ring_lost", 2 };
-	const struct flush_symbol symbol = { &other_image, 0x10, 0x20, "f" };
-	const struct flush_code codes = { &test_image, 0x10, code, sizeof(code) };
-	const struct flush_instruction insn = { &other_image, 0x10, "nop" };
+	const struct flush_symbol symbol = { &alone[0], 0x10, 0x20, "f" };
+	const struct flush_code codes = { &alone[1], 0x10, code, sizeof(code) };
+	const struct flush_instruction insn = { &alone[2], 0x10, "nop" };
 	struct flush_stream streams[2] = { test_stream, test_stream };
 	struct flush_stream stacked = test_stream, windowed = test_stream;
 	struct made m;
