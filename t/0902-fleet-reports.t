@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 curl sqlite3
 
-plan "$(store_tests 47)"
+plan "$(store_tests 51)"
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 for n in 1 2 3; do
@@ -29,7 +29,7 @@ sqlite3 boxes.db "INSERT INTO container VALUES ('$outer', 'shop-1', 7), ('$inner
 echo "later 10 1000 $pod&@main=3 main=3" | "$builddir/t/runsdb" later.db || bail "runsdb failed"
 sqlite3 later.db "INSERT INTO container VALUES ('$nameless', 'shop/cart/app', 9)" || bail 'later.db'
 
-# one_engine NAME: 47 tests
+# one_engine NAME: 51 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -44,6 +44,10 @@ one_engine()
 	store_agrees "$1" '--db known.db' prof --epoch all --idle --format json --image '*/target'
 	store_agrees "$1" '--db known.db' prof --epoch all --event page-faults --format csv
 	store_agrees "$1" '--db known.db' prof --epoch full --over-time --format json
+	cpi prof --epoch all --svg machine.svg --db known.db >/dev/null 2>&1
+	cpi prof --epoch all --svg fleet.svg --db "$url" >/dev/null 2>fleet.err
+	cmp machine.svg fleet.svg
+	ok $? "$1: a picture from the store has the intervals of the machine's"
 	store_agrees "$1" '--db known.db' prof --epoch 2026-01-02T03:00..2026-01-02T03:05 --host 'we?1*' --format json
 	store_status=1
 	store_agrees "$1" '--db known.db' prof --epoch all --host "w'%_" --format json
@@ -112,8 +116,22 @@ one_engine()
 	cpi prof --epoch full --by image --format csv --db "$url" --host 'web*' >fleet.out 2>fleet.err
 	is "$(cat fleet.out)" "$(cat machine.out)" "$1: a report adds up two hosts"
 	like "$(cat fleet.err)" 'several hosts, added up: web1, web2' "$1: a report names the hosts that it adds up"
+	cpi export --epoch full --image target --format collapsed --db known.db --db web2.db 2>/dev/null | sort >machine.out
+	cpi export --epoch full --image target --format collapsed --db "$url" --host 'web*' 2>fleet.err | sort >fleet.out
+	is "$(cat fleet.out)" "$(cat machine.out)" "$1: exported samples have their machines"
+	like "$(cat fleet.out)" '^web2;target;target_hot 600' "$1: the second machine is among them"
 	like "$(cpi prof --epoch all --db "$url" 2>&1)" 'of several platforms' \
 		"$1: machines with different CPUs are not added up"
+
+	# Of two shipments that have an epoch, the one is not void yet.
+	url=clickhouse://127.0.0.1:$store_port/runs store_db=runs
+	for table in epoch flush; do
+		columns=$(store_sql "SELECT arrayStringConcat(groupArray(name), ', ') FROM system.columns WHERE
+			database = 'runs' AND table = '$table'")
+		store_sql "INSERT INTO $table ($columns) SELECT $(echo "$columns" | sed 's/\bnr\b/toUInt16(nr + 500)/') FROM $table"
+	done
+	store_db=
+	is "$(cpi prof --epoch all --db "$url" >fleet.out 2>&1; echo "$?")" 0 "$1: two shipments may have the same flushes"
 }
 
 each_store one_engine

@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan "$(store_tests 15)"
+plan "$(store_tests 20)"
 
 MKDB_UNIT=cycles "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
 "$builddir/t/bench/fleet_hosts" known.db many.db 1 8 30 6000 >/dev/null || bail 'no machines'
@@ -34,7 +34,13 @@ END
 	ok $? "$1"
 }
 
-# one_engine NAME: 15 tests
+# gone TABLE LOT: it has no rows of the lot.
+gone()
+{
+	[ "$(store_sql "SELECT count() FROM $1 WHERE lot = $2")" = 0 ]
+}
+
+# one_engine NAME: 20 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
@@ -82,10 +88,24 @@ one_engine()
 	store_sql 'INSERT INTO lot (lot, made) SELECT 7, now() - 100000'
 	store_sql 'INSERT INTO hour_place (hour, lot, n) SELECT 490000, 7, 1'
 	like "$(cpi fleet roll --db "$url")" ', 1 old sums removed' "$1: sums that were never completed are removed"
-	await sh -c "[ \$(curl -sS --data-binary 'SELECT count() FROM hour_place WHERE lot = 7' \
-		'http://127.0.0.1:$store_port/?database=cpi') = 0 ]"
+	await gone hour_place 7
 	ok $? "$1: the rows of these sums are removed"
 	is "$(top)" "$(cat rows.out)" "$1: all other sums stay"
+
+	# A report that has found sums can read their rows to its end: they go a run later.
+	store_sql 'INSERT INTO lot (lot, made) SELECT arrayJoin([8, 9]), now() - 100000'
+	for lot in 8,100000 9,90000; do
+		store_sql "INSERT INTO hour (hour, lot, nr, hash, made) SELECT 490000, ${lot%,*}, 1, 1, now() - ${lot#*,}"
+		store_sql "INSERT INTO hour_place (hour, lot, n) SELECT 490000, ${lot%,*}, 1"
+	done
+	unlike "$(cpi fleet roll --db "$url")" '[1-9] old sums removed' "$1: rows of sums that were replaced are not removed yet"
+	await gone hour 8
+	ok $? "$1: but no report finds these sums any more"
+	is "$(store_sql 'SELECT count() FROM hour_place WHERE lot = 8')" 1 "$1: a report that found them before can read their rows"
+	like "$(cpi fleet roll --db "$url")" ', 1 old sums removed' "$1: the next run removes the rows"
+	await gone hour_place 8
+	is "$? $(store_sql 'SELECT (SELECT count() FROM hour WHERE lot = 9), count() FROM hour_place WHERE lot = 9')" '0 1	1' \
+		"$1: the sums that replaced them stay"
 }
 
 each_store one_engine

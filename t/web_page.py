@@ -600,6 +600,48 @@ def check_health(page):
            "Health: cost, unknown, gaps, restarts, database and versions are there", text)
 
 
+# Changes the answers of a report before the page has them: (report, what to do with answer).
+CHANGE = """const real = window.fetch, [name, change] = arguments, of = new Function("answer", change);
+window.fetch = async (url, ...rest) => { const reply = await real(url, ...rest);
+    if (!String(url).includes(`/${name}?`) && !String(url).endsWith(`/${name}`)) return reply;
+    const answer = await reply.json();
+    of(answer);
+    return new Response(JSON.stringify(answer)); };"""
+
+
+def open_changed(page, choice, *change):
+    page.open(RANGE)
+    page.js(CHANGE, *change)
+    page.js("location.hash = arguments[0]; dispatchEvent(new PopStateEvent('popstate'))", f"{RANGE}&{choice}")
+    page.settle()
+
+
+def check_told(page):
+    """What the page says about its figures: in all of time, with a filter, at the start."""
+    samples = command("tree", "--epoch", "all", "--threshold", "0.02", "--format", "json")["samples"]
+    open_changed(page, "view=flame", "tree", "answer.idle_samples = 40")
+    told = page.js("return [...document.querySelectorAll('#main .truth [data-value]')].map(n => n.dataset.value)")
+    result(told[:2] == [str(samples), "40"], "Flame: idle call stacks are not among those that are shown", told, samples)
+    page.open(f"{RANGE}&filters=only:image:/usr/bin/other")
+    report = command("prof", "--epoch", "all", "--image", "/usr/bin/other", "--format", "json")
+    total = sum(r["samples"].get("cpu-clock", 0) for r in report["rows"])
+    told = page.js("return [...document.querySelectorAll('.truth [title]')].map(n => n.title)")
+    result(total and f"0 of {total} samples" in told, "with a filter, the line of truth is about its samples", told, total)
+    open_changed(page, "view=health", "status", """answer.daemon = { version: "1", state: "sampling", uptime_s: 3,
+        cpus: 2, rate_hz: 97, budget_percent: 0.5, db_bytes: 4096, retain_bytes_limit: 0 };""")
+    text = page.js("return document.getElementById('main').innerText")
+    result("Not measured yet." in text and "kept" not in text and "NaN" not in text and "then the oldest" not in text,
+           "Health: a cost that is not measured yet is not called within the budget", text)
+    page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
+    page.open(RANGE)
+    days = page.driver.execute_async_script("""const done = arguments[0], at = (d, h) => Date.UTC(2026, 10, d, h);
+        import(new URL("page.js", location.href)).then(({ modules: { "format.js": { span } } }) =>
+            done([span(at(22, 14), at(22, 16)), span(at(22, 16), at(23, 2))]));""")
+    page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
+    result(days == ["22 Nov 14:00–16:00 UTC", "22 Nov 16:00–23 Nov 02:00 UTC"],
+           "days are those of UTC in every zone", days)
+
+
 def check_keys(page):
     page.open(RANGE)
     for i, view in enumerate(VIEWS):
@@ -861,7 +903,7 @@ def check_views(page):
 PARTS = {
     "short": [check_views, check_where, check_narrow],
     "views": [check_where, check_not, check_filters, check_time, check_heat, check_flame, check_why, check_changed, check_lists, check_rebuilt,
-              check_both_flames, check_runs, check_outliers, check_health, check_machines, check_marks, check_tables],
+              check_both_flames, check_runs, check_outliers, check_health, check_told, check_machines, check_marks, check_tables],
     "rest": [check_keys, check_presets, check_pictures, check_files, check_in_place, check_reload, check_narrow, check_schemes, check_words,
              check_live, check_axe, check_hostile],
 }
