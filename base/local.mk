@@ -19,7 +19,7 @@ base_libbase_a_SOURCES = \
 	base/progress.c base/progress.h \
 	base/rangemap.c base/rangemap.h \
 	base/search.h \
-	base/size.c base/size.h \
+	base/syscallfilter.c base/syscallfilter.h \
 	base/text.c base/text.h base/textlist.h \
 	base/times.c base/times.h \
 	base/varint.c base/varint.h

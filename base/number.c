@@ -52,3 +52,30 @@ int number_parse_real(const char *text, const char *suffix, double least, double
 	*out = v;
 	return 0;
 }
+
+/* Units are powers of 1024. */
+int number_parse_size(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+	uint64_t v;
+	int shift = 0;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (errno || !v)
+		return -EINVAL;
+	if (*end) {
+		unit = strchr(units, *end);
+		if (!unit || end[1])
+			return -EINVAL;
+		shift = 10 * (int)(unit - units + 1);
+	}
+	if (v > UINT64_MAX >> shift)
+		return -EINVAL;
+	*bytes = v << shift;
+	return 0;
+}

@@ -3,7 +3,7 @@
  * number.h - numbers that people type
  *
  * The whole text must be the number. A number that does not fit is refused, never
- * clipped. size.h and times.h read numbers with units.
+ * clipped. times.h reads times with units.
  */
 #ifndef CPI_BASE_NUMBER_H
 #define CPI_BASE_NUMBER_H
@@ -23,5 +23,8 @@ int number_parse(const char *text, int base, uint64_t *out);
  */
 int number_parse_real(const char *text, const char *suffix, double least, double most,
 		      double *out);
+
+/* Reads "64M", "65536K", "1G", or bytes. Returns 0, or -EINVAL, also for 0 bytes. */
+int number_parse_size(const char *text, uint64_t *bytes);
 
 #endif

@@ -3,8 +3,7 @@
  * sandbox.c - what a process that reads hostile files may still do
  *
  * The filter lists the allowed calls: reading and writing open descriptors, memory, the
- * clock. Any other call fails with EPERM, so that libraries which try an optional file
- * go on.
+ * clock. Any other call fails.
  */
 #include "config.h"
 
@@ -13,14 +12,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/ioprio.h>
-#include <linux/seccomp.h>
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -30,18 +25,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/syscallfilter.h"
 
 #define NOBODY 65534
 
 #define NR_ALLOWED ((int)(sizeof(allowed) / sizeof(allowed[0])))
-#define LENGTH(a)  ((unsigned short)(sizeof(a) / sizeof((a)[0])))
-
-#ifdef __x86_64__
-#define ARCH AUDIT_ARCH_X86_64
-#else
-#define ARCH AUDIT_ARCH_AARCH64
-#endif
-
 #ifdef SANITIZERS
 #define MAX_MEMORY RLIM_INFINITY /* ASan's shadow takes terabytes of addresses */
 #else
@@ -181,33 +169,6 @@ static int set_limits(unsigned int cpu_s)
 }
 
 /*
- * Refuses the calls of other architectures, because their numbers mean other calls.
- * Then allows each listed number and refuses all others. x32's numbers have an
- * additional bit, so they are not in the list.
- */
-static int set_filter(void)
-{
-	struct sock_filter code[NR_ALLOWED + 5];
-	const struct sock_fprog program = { .len = LENGTH(code), .filter = code };
-	const unsigned int refuse = SECCOMP_RET_ERRNO | EPERM;
-	int n = 0;
-
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 offsetof(struct seccomp_data, arch));
-	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 0,
-						 NR_ALLOWED + 1);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 offsetof(struct seccomp_data, nr));
-	for (int i = 0; i < NR_ALLOWED; i++)
-		code[n++] = (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)allowed[i],
-			(unsigned char)(NR_ALLOWED - i), 0);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, refuse);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
-}
-
-/*
  * First moves all descriptors to higher numbers, because the target of one may be the
  * source of another.
  */
@@ -237,7 +198,7 @@ int sandbox_lock_in(int nr_fds, unsigned int cpu_s)
 		err = drop_capabilities(false);
 	if (!err)
 		err = set_limits(cpu_s);
-	return err ? err : set_filter();
+	return err ? err : syscall_filter_set(allowed, NR_ALLOWED, false);
 }
 
 bool sandbox_end_worker(pid_t worker)

@@ -16,7 +16,6 @@
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "base/size.h"
 #include "base/text.h"
 #include "base/times.h"
 #include "db/clickhouse/storeurl.h"
@@ -61,7 +60,7 @@ static int set_rate(void *member, const char *text)
 	uint64_t *rate = member;
 
 	if (strcmp(text, "0"))
-		return size_parse(text, rate);
+		return number_parse_size(text, rate);
 	*rate = 0;
 	return 0;
 }
@@ -80,9 +79,10 @@ static int set_budget(void *member, const char *text)
 	o->how.bytes = 0;
 	if (number_parse_real(percent, "%", 0.01, 100, &o->percent))
 		return -EINVAL;
-	return text[len] ? size_parse(text + len + 1 + strspn(text + len + 1, " "),
-				      &o->how.bytes)
-			 : 0;
+	return text[len]
+		       ? number_parse_size(text + len + 1 + strspn(text + len + 1, " "),
+					   &o->how.bytes)
+		       : 0;
 }
 
 /*

@@ -82,11 +82,12 @@ move profile core query
 clickhouse profile core query /service
 '
 report_rooms='
-cache /analysis/explain /analysis/image decode/elfid.h
+cache /analysis/explain /analysis/image /analysis/isa decode/elfid.h
+workers
 select cache /analysis/freq /analysis/image /analysis/isa /db/clickhouse /db/core /db/move decode/elfid.h
 profile select /analysis/freq
 calls select profile /analysis/calls /analysis/image
-explain cache select profile calls /analysis/blame /analysis/data /analysis/explain /analysis/freq /analysis/isa /analysis/predict /analysis/trace /analysis/values /analysis/windows /decode
+explain cache workers select profile calls /analysis/blame /analysis/data /analysis/explain /analysis/freq /analysis/isa /analysis/predict /analysis/trace /analysis/values /analysis/windows /decode
 compare select profile calls explain /analysis/compare /analysis/freq /analysis/math
 fleet report/profile/prof.h /analysis/compare /db/clickhouse
 feedback select explain /analysis/feedback decode/elfid.h
@@ -140,10 +141,10 @@ is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/READ
 	awk '$2 != "total" && $1 > 40')" '' 'every README.md of a folder has at most 40 lines'
 
 # Only tools/ and the mains write to stdout. Only mains exit, and the children that
-# timed_child.c and foreignfds.c fork.
+# timed_child.c, foreignfds.c and workers.c fork.
 is "$(grep -nE '\b(printf|puts|putchar)\(|stdout' abi/*.h kmod/*.h base/*.c service/*.c db/*/*.c decode/*.c \
 	analysis/*/*.c daemon/*/*.c report/*/*.c web/*.[ch] web/auth/*.[ch] ship/*.[ch] |
 	grep -vE '(ship|web)/(main|options)\.c|service/options\.c|control/(main|options)\.c|snprintf|buf_p')" '' 'only tools/ writes to stdout'
 is "$(grep -nE '\b_?exit\(' base/*.c service/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c web/*.c web/auth/*.c ship/*.c |
-	grep -vE 'web/(main|spawn|auth/login)\.c|daemon/(control/|os/)?(main|timed_child_serve|foreignfds)\.c')" '' \
+	grep -vE 'web/(main|spawn|auth/login)\.c|daemon/(control/|os/)?(main|timed_child_serve|foreignfds)\.c|report/workers/workers\.c')" '' \
 	'only mains and their forked children exit'

@@ -5,6 +5,9 @@
  */
 #include "config.h"
 
+#include <errno.h>
+#include <stdio.h>
+
 #include "base/log.h"
 #include "report/select/imagecache.h"
 #include "tools/commands.h"
@@ -86,6 +89,22 @@ static int on_explanation(void *ctx, const struct explanation *ex)
 	return shown < 0 ? shown : 0;
 }
 
+/* The result of a worker is its standard output. */
+static int flush(void *ctx, struct buf *out)
+{
+	(void)ctx;
+	(void)out;
+	return fflush(stdout) ? -EIO : 0;
+}
+
+static int copy(void *ctx, const uint8_t *data, size_t size)
+{
+	(void)ctx;
+	return fwrite(data, 1, size, stdout) == size ? 0 : -EIO;
+}
+
+static const struct explain_parts parts = { on_explanation, flush, copy, true };
+
 static int calc_place(const struct options *o, struct explainer *x,
 		      const struct found_place *place)
 {
@@ -107,7 +126,7 @@ static int calc_place(const struct options *o, struct explainer *x,
 /* Says of how many images nothing was printed, because they could not be opened. */
 static int calc_all(struct explainer *x, struct calc *c)
 {
-	const int err = explainer_each(x, on_explanation, c);
+	const int err = explainer_each_part(x, &parts, c);
 	const size_t nr = image_cache_nr_failed(explainer_scope(x)->images);
 
 	if (!err && nr)

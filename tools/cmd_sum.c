@@ -20,14 +20,6 @@ struct sum {
 	struct cyclestack stack; /* for profiles that have weights */
 };
 
-static int on_explanation(void *ctx, const struct explanation *ex)
-{
-	struct sum *s = ctx;
-
-	summary_add(&s->summary, ex);
-	return 0;
-}
-
 static void print_text(const struct sum *s)
 {
 	const struct scope *l = explainer_scope(s->x);
@@ -87,9 +79,8 @@ static int sum_all(struct sum *s)
 {
 	int err = cyclestack_sum(s->x, NULL, &s->stack);
 
-	summary_leave_out_few(&s->summary, s->x);
 	s->summary.unknown = scope_unknown(explainer_scope(s->x));
-	return err ? err : explainer_each(s->x, on_explanation, s);
+	return err ? err : summary_all(&s->summary, s->x);
 }
 
 static int sum_one(struct sum *s)

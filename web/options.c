@@ -15,7 +15,6 @@
 
 #include "base/log.h"
 #include "base/number.h"
-#include "base/size.h"
 #include "db/core/db.h"
 #include "service/options.h"
 
@@ -54,7 +53,7 @@ static int set_patience(void *member, const char *text)
 
 static int set_size(void *member, const char *text)
 {
-	return size_parse(text, member);
+	return number_parse_size(text, member);
 }
 
 static void init(void *options)

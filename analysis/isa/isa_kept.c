@@ -118,50 +118,88 @@ static bool get_timing(const struct isa *isa, const struct kept_timing *k, int n
 	return true;
 }
 
-/* Reads one run at *pos, and moves it past. */
-static bool get_run(struct isa *isa, const uint8_t **pos, const uint8_t *end)
+/* Reads one run at *pos, and moves it past. timing has room for ISA_SEEN_INSNS. */
+static bool get_run(struct isa *isa, const uint8_t **pos, const uint8_t *end,
+		    struct isa_seen_run *run, struct isa_timing *timing)
 {
-	struct isa_timing timing[ISA_SEEN_INSNS];
-	struct isa_seen_run run = { .timing = timing };
 	struct kept_timing k;
 
 	if ((size_t)(end - *pos) < ENTRY_SIZE)
 		return false;
-	memcpy(&run.hash, *pos, sizeof(run.hash));
-	memcpy(&run.check, *pos + sizeof(run.hash), sizeof(run.check));
-	run.nr = (*pos)[ENTRY_SIZE - 1];
+	memcpy(&run->hash, *pos, sizeof(run->hash));
+	memcpy(&run->check, *pos + sizeof(run->hash), sizeof(run->check));
+	run->nr = (*pos)[ENTRY_SIZE - 1];
+	run->timing = timing;
 	*pos += ENTRY_SIZE;
-	if (run.nr < 1 || run.nr > ISA_SEEN_INSNS ||
-	    (size_t)(end - *pos) < (size_t)run.nr * sizeof(k))
+	if (run->nr < 1 || run->nr > ISA_SEEN_INSNS ||
+	    (size_t)(end - *pos) < (size_t)run->nr * sizeof(k))
 		return false;
-	for (int i = 0; i < run.nr; i++, *pos += sizeof(k)) {
+	for (int i = 0; i < run->nr; i++, *pos += sizeof(k)) {
 		memcpy(&k, *pos, sizeof(k));
-		if (!get_timing(isa, &k, run.nr, &timing[i]))
+		if (!get_timing(isa, &k, run->nr, &timing[i]))
 			return false;
 	}
-	return isa_seen_put(&isa->seen, &run);
+	return true;
+}
+
+/* Reads all runs; false: one is damaged, or is there twice. */
+static bool get_all(struct isa *isa, const uint8_t *pos, const uint8_t *end)
+{
+	struct isa_timing timing[ISA_SEEN_INSNS];
+	struct isa_seen_run run;
+
+	while (pos < end) {
+		if (!get_run(isa, &pos, end, &run, timing) ||
+		    !isa_seen_put(&isa->seen, &run))
+			return false;
+	}
+	return true;
 }
 
 int isa_kept_get(struct isa *isa, const uint8_t *data, size_t size)
 {
-	const uint8_t *pos = data, *end;
+	const size_t seed_size = sizeof(isa->seen.seed);
 	int err = isa->has_model ? 0 : isa_set_cpu(isa, isa->cpu);
 
 	if (err)
 		return err;
 	isa_seen_fini(&isa->seen);
-	if (size < sizeof(isa->seen.seed))
+	if (size < seed_size)
 		return -CPI_ETRUNCATED;
-	memcpy(&isa->seen.seed, pos, sizeof(isa->seen.seed));
-	pos += sizeof(isa->seen.seed);
-	end = data + size;
-	while (pos < end && get_run(isa, &pos, end))
-		;
+	memcpy(&isa->seen.seed, data, seed_size);
+	err = get_all(isa, data + seed_size, data + size) ? 0 : -CPI_ECORRUPT;
 	isa->seen.grew = false;
-	if (pos == end)
-		return 0;
-	isa_seen_fini(&isa->seen);
-	return -CPI_ECORRUPT;
+	if (err)
+		isa_seen_fini(&isa->seen);
+	return err;
+}
+
+void isa_kept_mark(struct isa *isa)
+{
+	isa_seen_mark(&isa->seen);
+}
+
+int isa_kept_put_new(const struct isa *isa, struct buf *out)
+{
+	struct isa_keeping k = { isa, out };
+
+	isa_seen_each_new(&isa->seen, put_run, &k);
+	return out->err;
+}
+
+int isa_kept_add(struct isa *isa, const uint8_t *data, size_t size)
+{
+	const uint8_t *pos = data, *end = data + size;
+
+	while (pos < end) {
+		struct isa_timing timing[ISA_SEEN_INSNS];
+		struct isa_seen_run run;
+
+		if (!get_run(isa, &pos, end, &run, timing))
+			return -CPI_ECORRUPT;
+		isa->seen.grew |= isa_seen_put(&isa->seen, &run);
+	}
+	return 0;
 }
 
 bool isa_kept_grew(const struct isa *isa)

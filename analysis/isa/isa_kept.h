@@ -23,6 +23,15 @@ int isa_kept_put(const struct isa *isa, struct buf *out);
  */
 int isa_kept_get(struct isa *isa, const uint8_t *data, size_t size);
 
+/*
+ * For a copy of isa in another process: appends the schedules that were added since
+ * isa_kept_mark(), without a seed. isa_kept_add() adds them to isa itself; they may be
+ * damaged. Return 0, -ENOMEM or -CPI_ECORRUPT.
+ */
+void isa_kept_mark(struct isa *isa);
+int isa_kept_put_new(const struct isa *isa, struct buf *out);
+int isa_kept_add(struct isa *isa, const uint8_t *data, size_t size);
+
 /* Whether schedules were added since isa_kept_get(). */
 bool isa_kept_grew(const struct isa *isa);
 

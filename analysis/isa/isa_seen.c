@@ -20,6 +20,7 @@
 
 struct seen {
 	struct hnode node;
+	struct seen *older;   /* of isa_seen.newest */
 	uint64_t hash, check; /* two halves */
 	int nr;
 	bool used; /* in this run of the program */
@@ -98,14 +99,15 @@ bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,
 	return true;
 }
 
-/* Returns whether there was memory. */
-static bool insert(struct isa_seen *seen, const struct isa_seen_run *run, bool used)
+/* Returns the new entry, or NULL when out of memory. */
+static struct seen *insert(struct isa_seen *seen, const struct isa_seen_run *run,
+			   bool used)
 {
 	const size_t size = (size_t)run->nr * sizeof(*run->timing);
 	struct seen *s = malloc(sizeof(*s) + size);
 
 	if (!s)
-		return false;
+		return NULL;
 	s->hash = run->hash;
 	s->check = run->check;
 	s->nr = run->nr;
@@ -113,16 +115,17 @@ static bool insert(struct isa_seen *seen, const struct isa_seen_run *run, bool u
 	memcpy(s->timing, run->timing, size);
 	if (hmap_insert(&seen->map, &s->node, run->hash)) {
 		free(s);
-		return false;
+		return NULL;
 	}
 	seen->nr_insns += (size_t)run->nr;
-	return true;
+	return s;
 }
 
 static void make_room(struct isa_seen *seen)
 {
 	struct hnode *n, *next;
 
+	isa_seen_mark(seen);
 	hmap_for_each (&seen->map, n, next) {
 		struct seen *s = container_of(n, struct seen, node);
 
@@ -139,6 +142,7 @@ static void make_room(struct isa_seen *seen)
 void isa_seen_add(struct isa_seen *seen, const struct isa_run *run,
 		  const struct isa_timing *timing)
 {
+	struct seen *s;
 	struct key k;
 
 	if (!is_short(run))
@@ -146,9 +150,13 @@ void isa_seen_add(struct isa_seen *seen, const struct isa_run *run,
 	if (seen->nr_insns + (size_t)run->nr > MAX_ALL)
 		make_room(seen);
 	k = key_of(seen, run);
-	seen->grew |=
-		insert(seen, &(struct isa_seen_run){ k.hash, k.check, run->nr, timing },
-		       true);
+	s = insert(seen, &(struct isa_seen_run){ k.hash, k.check, run->nr, timing },
+		   true);
+	if (!s)
+		return;
+	s->older = seen->newest;
+	seen->newest = s;
+	seen->grew = true;
 }
 
 bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run)
@@ -156,7 +164,7 @@ bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run)
 	const struct key k = { run->hash, run->check };
 
 	return seen->nr_insns + (size_t)run->nr <= MAX_ALL &&
-	       !find_schedule(seen, run->nr, &k) && insert(seen, run, false);
+	       !find_schedule(seen, run->nr, &k) && insert(seen, run, false) != NULL;
 }
 
 void isa_seen_each(const struct isa_seen *seen,
@@ -171,6 +179,18 @@ void isa_seen_each(const struct isa_seen *seen,
 	}
 }
 
+void isa_seen_each_new(const struct isa_seen *seen,
+		       void (*fn)(void *ctx, const struct isa_seen_run *run), void *ctx)
+{
+	for (const struct seen *s = seen->newest; s; s = s->older)
+		fn(ctx, &(struct isa_seen_run){ s->hash, s->check, s->nr, s->timing });
+}
+
+void isa_seen_mark(struct isa_seen *seen)
+{
+	seen->newest = NULL;
+}
+
 void isa_seen_fini(struct isa_seen *seen)
 {
 	struct hnode *n, *next;
@@ -179,4 +199,5 @@ void isa_seen_fini(struct isa_seen *seen)
 		free(container_of(n, struct seen, node));
 	hmap_fini(&seen->map);
 	seen->nr_insns = 0;
+	seen->newest = NULL;
 }

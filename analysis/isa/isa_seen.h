@@ -13,13 +13,16 @@
 
 #define ISA_SEEN_INSNS 64 /* longer runs are not stored: they rarely repeat */
 
+struct seen; /* a stored run */
+
 /* Starts as { 0 }. */
 struct isa_seen {
 	bool by_code;  /* the key also has the bytes of the instructions */
 	bool grew;     /* isa_seen_add() has added runs */
 	uint64_t seed; /* of the hashes; set it only while the map is empty */
 	struct hmap map;
-	size_t nr_insns; /* Σ over all runs */
+	size_t nr_insns;     /* Σ over all runs */
+	struct seen *newest; /* those of isa_seen_add() since isa_seen_mark() */
 };
 
 void isa_seen_fini(struct isa_seen *seen); /* seen is empty afterwards */
@@ -34,6 +37,12 @@ struct isa_seen_run {
 /* Calls fn for each run, which is valid until fn returns. */
 void isa_seen_each(const struct isa_seen *seen,
 		   void (*fn)(void *ctx, const struct isa_seen_run *run), void *ctx);
+
+/* The same for runs that isa_seen_add() has added since isa_seen_mark(). */
+void isa_seen_each_new(const struct isa_seen *seen,
+		       void (*fn)(void *ctx, const struct isa_seen_run *run),
+		       void *ctx);
+void isa_seen_mark(struct isa_seen *seen);
 
 /* Adds a copy of a run. False: it exists, there are too many, or out of memory. */
 bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run);

@@ -14,7 +14,6 @@
 
 #include "abi/control.h"
 #include "base/number.h"
-#include "base/size.h"
 #include "base/times.h"
 #include "daemon/collect/eventperiod.h"
 #include "db/profile/context.h"
@@ -58,7 +57,7 @@ static int parse_interval(struct options *o, const char *text, uint64_t *out)
 
 static int parse_size(struct options *o, const char *text, uint64_t *out)
 {
-	int err = size_parse(text, out);
+	int err = number_parse_size(text, out);
 
 	if (err)
 		buf_printf(&o->why, "bytes, or a number with K, M or G, as in 64M");
@@ -174,7 +173,7 @@ static int set_stacks_copy(void *options, const char *text)
 {
 	struct options *o = options;
 	uint64_t bytes;
-	int err = size_parse(text, &bytes);
+	int err = number_parse_size(text, &bytes);
 
 	if (!err && bytes >= SESSION_STACKS_MIN_COPY &&
 	    bytes <= SESSION_STACKS_MAX_COPY) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/size.h"
+#include "base/number.h"
 #include "base/times.h"
 
 #define LEAST_BYTES (1 << 20)
@@ -28,7 +28,7 @@ static const struct part {
 	  "hourly:7d" },
 	{ "daily", offsetof(struct retain_policy, daily_ns), time_parse_duration,
 	  "daily:90d" },
-	{ "size", offsetof(struct retain_policy, bytes), size_parse, "size:2G" },
+	{ "size", offsetof(struct retain_policy, bytes), number_parse_size, "size:2G" },
 };
 
 /* One "name:value", which is cut in two. */

@@ -43,6 +43,8 @@ struct callsfile {
 	struct buf file;
 	struct hmap map;
 	struct calls_entry *first, **end;
+	struct calls_entry *
+		*marked; /* where entries begin that callsfile_mark() did not see */
 	bool is_new;
 };
 
@@ -174,10 +176,18 @@ struct callsfile *callsfile_open(void)
 
 	if (!f)
 		return NULL;
-	f->end = &f->first;
+	f->end = f->marked = &f->first;
 	if (!cachefile_load(&the_file, &f->file))
 		list_entries(f);
 	return f;
+}
+
+static void put_entry(const struct calls_entry *e, struct buf *out)
+{
+	const struct calls_head h = { e->key, e->nr };
+
+	buf_put(out, &h, sizeof(h));
+	buf_put(out, e->factor, e->nr * sizeof(*e->factor));
 }
 
 /* Appends the entries that were used in this run, or the others, while there is room.
@@ -185,13 +195,11 @@ struct callsfile *callsfile_open(void)
 static void put_entries(const struct callsfile *f, bool used, struct buf *out)
 {
 	for (const struct calls_entry *e = f->first; e; e = e->next) {
-		const struct calls_head h = { e->key, e->nr };
-		const size_t size = e->nr * sizeof(*e->factor);
+		const size_t size =
+			sizeof(struct calls_head) + e->nr * sizeof(*e->factor);
 
-		if (e->used != used || out->len + sizeof(h) + size > MAX_SIZE)
-			continue;
-		buf_put(out, &h, sizeof(h));
-		buf_put(out, e->factor, size);
+		if (e->used == used && out->len + size <= MAX_SIZE)
+			put_entry(e, out);
 	}
 }
 
@@ -235,6 +243,56 @@ int callsfile_find(struct callsfile *f, const struct calls_key *k,
 	if (!err)
 		e->used = true;
 	return err == -CPI_ECORRUPT ? -ENOENT : err;
+}
+
+void callsfile_mark(struct callsfile *f)
+{
+	f->marked = f->end;
+}
+
+int callsfile_put_new(const struct callsfile *f, struct buf *out)
+{
+	for (const struct calls_entry *e = *f->marked; e; e = e->next)
+		put_entry(e, out);
+	return out->err;
+}
+
+/* Adds a graph; the factors need not be aligned. */
+static int add_graph(struct callsfile *f, const struct calls_head *h,
+		     const uint8_t *data)
+{
+	const size_t size = h->nr * sizeof(struct callgraph_kept);
+	struct callgraph_kept *kept = malloc(size + 1);
+	struct callgraph *g;
+	int err = kept ? 0 : -ENOMEM;
+
+	if (!err) {
+		memcpy(kept, data, size);
+		err = callgraph_get(kept, h->nr, &g);
+	}
+	if (!err) {
+		callsfile_keep(f, &h->key, g);
+		callgraph_free(g);
+	}
+	free(kept);
+	return err;
+}
+
+int callsfile_add(struct callsfile *f, const uint8_t *data, size_t size)
+{
+	struct calls_head h;
+	int err = 0;
+
+	for (size_t n; size >= sizeof(h) && !err; data += n, size -= n) {
+		memcpy(&h, data, sizeof(h));
+		data += sizeof(h);
+		size -= sizeof(h);
+		if (h.nr > size / sizeof(struct callgraph_kept))
+			return -CPI_ECORRUPT;
+		n = h.nr * sizeof(struct callgraph_kept);
+		err = add_graph(f, &h, data);
+	}
+	return err ? err : size ? -CPI_ECORRUPT : 0;
 }
 
 void callsfile_keep(struct callsfile *f, const struct calls_key *k,

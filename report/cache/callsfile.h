@@ -36,6 +36,14 @@ void callsfile_close(struct callsfile *f); /* keeps what is new; accepts NULL */
 int callsfile_find(struct callsfile *f, const struct calls_key *k,
 		   struct callgraph **out);
 
+/*
+ * For a copy of this process: appends the graphs that callsfile_keep() took since
+ * callsfile_mark(). callsfile_add() adds them to f; they are untrusted.
+ */
+void callsfile_mark(struct callsfile *f);
+int callsfile_put_new(const struct callsfile *f, struct buf *out); /* 0 or -ENOMEM */
+int callsfile_add(struct callsfile *f, const uint8_t *data, size_t size);
+
 /* Takes a graph that is solved for the next run. A failure only costs time. */
 void callsfile_keep(struct callsfile *f, const struct calls_key *k,
 		    const struct callgraph *g);

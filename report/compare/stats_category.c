@@ -10,12 +10,6 @@
 #include "report/compare/stats.h"
 #include "report/explain/summary.h"
 
-static int on_explanation(void *ctx, const struct explanation *ex)
-{
-	summary_add(ctx, ex);
-	return 0;
-}
-
 static bool is_busy(void *ctx, const struct query_image *image,
 		    const struct symbol *symbol, double samples)
 {
@@ -35,7 +29,7 @@ static int sum(struct explainer *x, const struct stats_busy *busy,
 	*sample = s->ev.weight[s->first];
 	summary->unknown = scope_unknown(s);
 	explainer_leave_out(x, is_busy, (void *)busy, true);
-	return explainer_each(x, on_explanation, summary);
+	return summary_explain(summary, x);
 }
 
 static int make_rows(struct stats *s, const struct summary_row *row, size_t nr)

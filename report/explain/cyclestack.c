@@ -189,8 +189,10 @@ int cyclestack_list(const struct explainer *x, const struct explanation *ex,
 				.unnamed = ex->symbol ? NULL : ex->im,
 				.fn = note_weight,
 				.ctx = &rows };
-	int err = query_instructions(x->scope->sel.db, ex->image->id, &list.named);
+	int err = 0;
 
+	if (explainer_has_weights(x, x->profile))
+		err = query_instructions(x->scope->sel.db, ex->image->id, &list.named);
 	if (err)
 		return err;
 	kinds_init(&w.kinds, &list.named, ex->im);

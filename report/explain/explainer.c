@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "report/explain/explainer_private.h"
-#include "report/explain/schedulefile.h"
+#include "report/cache/schedulefile.h"
 
 #define MAX_KEPT      64 /* images */
 #define RETIRED_LEAST 10 /* samples of time, at most, for each of instructions */

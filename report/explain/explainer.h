@@ -116,6 +116,25 @@ typedef int (*explain_fn)(void *ctx, const struct explanation *ex);
 int explainer_each(struct explainer *x, explain_fn fn, void *ctx);
 
 /*
+ * The same in parallel processes (report/workers/workers.h), one or more images in
+ * each. fn() runs there, and gathers in ctx. put() appends what was gathered of an
+ * image to out, and forgets it; take() adds that to the whole, in this process, always
+ * in the same order. If fn() prints, the result is what it prints, put() only flushes
+ * it, and take() prints it. Where a process dies, that is logged, and its images are
+ * explained once more; an image whose analysis dies again has explanations with
+ * -EOWNERDEAD.
+ */
+struct explain_parts {
+	explain_fn fn;
+	int (*put)(void *ctx, struct buf *out);
+	int (*take)(void *ctx, const uint8_t *data, size_t size);
+	bool prints;
+};
+
+int explainer_each_part(struct explainer *x, const struct explain_parts *how,
+			void *ctx);
+
+/*
  * Loads one image's samples, to explain several of its procedures from the same
  * samples. *out is NULL if the image has no samples, is deferred, or cannot be opened.
  * 0, or an error, which is logged unless it is -ENOMEM.

@@ -37,6 +37,8 @@ struct image_walk {
 	explain_fn fn;
 	void *ctx;
 	int64_t only; /* image; 0: all */
+	int failed;   /* the error of all procedures; 0: they are explained */
+	explain_loaded_fn loaded;
 	struct progress progress;
 };
 
@@ -367,6 +369,13 @@ static void leave_out(struct explainer *x, struct explanation *ex)
 	use_samples(x, ex);
 }
 
+static void fail(const struct image_walk *w, struct explanation *ex)
+{
+	ex->err = w->failed;
+	ex->state = explainer_is_deferred(w->x) ? EXPLAIN_DEFERRED : EXPLAIN_NO_CODE;
+	use_samples(w->x, ex);
+}
+
 /* The procedures whose calls are used; the others add little and would take long. */
 static size_t nr_calling(const struct image_walk *w)
 {
@@ -412,7 +421,7 @@ static int weigh_calls(struct image_walk *w)
 {
 	struct explainer *x = w->x;
 	struct calls_key key;
-	int why, err = explainer_load_edges(x); /* not an error of one procedure */
+	int why, err = explainer_load_edges(x);
 
 	if (err || !x->windows)
 		return err;
@@ -430,20 +439,24 @@ static int weigh_calls(struct image_walk *w)
 	return err;
 }
 
-/* Whether any of the image's procedures is worth an analysis. */
-static bool is_any_wanted(const struct image_walk *w)
+/* The code of those procedures of the image that are worth an analysis. */
+static uint64_t wanted_bytes(const struct image_walk *w, bool *any)
 {
 	const struct busy *busy = (const struct busy *)w->busy.data;
 	const size_t nr = w->busy.len / sizeof(*busy);
+	uint64_t bytes = 0;
 
+	*any = false;
 	for (size_t i = 0; i < nr; i++) {
-		const struct explanation ex = { .image = &w->x->image,
-						.symbol = busy[i].symbol };
+		const struct symbol *s = busy[i].symbol;
+		const struct explanation ex = { .image = &w->x->image, .symbol = s };
 
-		if (!is_left_out(w->x, &ex, busy[i].amount))
-			return true;
+		if (is_left_out(w->x, &ex, busy[i].amount))
+			continue;
+		*any = true;
+		bytes += s->end - s->start;
 	}
-	return false;
+	return bytes;
 }
 
 /* The remaining samples belong to no procedure. */
@@ -479,6 +492,8 @@ static int explain_busy(struct image_walk *w)
 			continue;
 		if (is_left_out(w->x, &ex, amount))
 			leave_out(w->x, &ex);
+		else if (w->failed)
+			fail(w, &ex);
 		else
 			err = explain(w, &ex);
 		if (!err)
@@ -487,29 +502,111 @@ static int explain_busy(struct image_walk *w)
 	return err;
 }
 
-/* Explains the image after its last row was loaded. */
+static void move_edges(struct edges **from, struct edges **to)
+{
+	memcpy(to, from, EDGES_NR_KINDS * sizeof(*to));
+	memset(from, 0, EDGES_NR_KINDS * sizeof(*from));
+}
+
+/* Moves the loaded image out of x. 0 or -ENOMEM. */
+static int move_out(struct image_walk *w, struct explain_loaded *l)
+{
+	struct explainer *x = w->x;
+	const size_t nr = x->scope->sel.streams.nr;
+
+	l->profile = calloc(nr + 1, sizeof(*l->profile));
+	if (!l->profile)
+		return -ENOMEM;
+	memcpy(l->profile, x->profile, nr * sizeof(*l->profile));
+	memset(x->profile, 0, nr * sizeof(*l->profile));
+	l->image = x->image;
+	x->image = (struct query_image){ 0 };
+	l->im = w->im;
+	l->samples = x->samples;
+	l->busy = w->busy;
+	x->samples = w->busy = (struct buf){ 0 };
+	if (x->edges_of == l->image.id)
+		move_edges(x->edges, l->edges);
+	x->edges_of = 0;
+	return 0;
+}
+
+static void move_in(struct explainer *x, struct explain_loaded *l)
+{
+	memcpy(x->profile, l->profile, x->scope->sel.streams.nr * sizeof(*l->profile));
+	free(l->profile);
+	buf_fini(&x->samples);
+	x->image = l->image;
+	x->samples = l->samples;
+	for (int i = 0; i < EDGES_NR_KINDS; i++)
+		edges_free(x->edges[i]);
+	move_edges(l->edges, x->edges);
+	x->edges_of = l->wanted ? l->image.id : 0;
+	*l = (struct explain_loaded){ 0 };
+}
+
+void explainer_drop_loaded(const struct explainer *x, struct explain_loaded *l)
+{
+	for (size_t i = 0; l->profile && i < x->scope->sel.streams.nr; i++)
+		profile_free(l->profile[i]);
+	for (int i = 0; i < EDGES_NR_KINDS; i++)
+		edges_free(l->edges[i]);
+	free(l->profile);
+	free((char *)l->image.desc.name);
+	buf_fini(&l->samples);
+	buf_fini(&l->busy);
+	*l = (struct explain_loaded){ 0 };
+}
+
+int explainer_explain_loaded(struct explainer *x, struct explain_loaded *l, int failed,
+			     explain_fn fn, void *ctx)
+{
+	const int why = l->why;
+	const bool wanted = l->wanted;
+	struct image_walk w = { .x = x,
+				.im = l->im,
+				.fn = fn,
+				.ctx = ctx,
+				.busy = l->busy,
+				.failed = failed };
+	int err = 0;
+
+	move_in(x, l);
+	if (wanted && !failed)
+		err = weigh_calls(&w);
+	if (!err)
+		err = explain_busy(&w);
+	if (!err)
+		err = explain_rest(&w, why);
+	explainer_unload(x);
+	buf_fini(&w.busy);
+	return err;
+}
+
+/* Lists the image's samples after its last row was loaded, and hands it on. */
 static int end_image(struct image_walk *w)
 {
 	struct explainer *x = w->x;
 	const struct query_image row = x->image;
-	int err, why;
+	struct explain_loaded l = { 0 };
+	int err;
 
 	if (!row.desc.name)
 		return 0;
-	why = image_cache_get(x->scope->images, &row, &w->im);
-	if (why)
+	l.why = image_cache_get(x->scope->images, &row, &w->im);
+	if (l.why)
 		w->im = NULL;
-	err = why == -ENOMEM ? why : gather_samples(w);
+	err = l.why == -ENOMEM ? l.why : gather_samples(w);
 	if (!err)
 		err = find_busy(w);
-	if (!err && is_any_wanted(w))
-		err = weigh_calls(w);
 	if (!err)
-		err = explain_busy(w);
+		l.work = wanted_bytes(w, &l.wanted);
+	if (!err && l.wanted)
+		err = explainer_load_edges(x); /* not an error of one procedure */
 	if (!err)
-		err = explain_rest(w, why);
+		err = move_out(w, &l);
 	explainer_unload(x);
-	return err;
+	return err ? err : w->loaded(w->ctx, &l);
 }
 
 static int on_profile(void *ctx, const struct query_profile *q)
@@ -517,7 +614,7 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	struct image_walk *w = ctx;
 	int err = 0;
 
-	if (q->image.desc.kind == IMAGE_IDLE)
+	if (q->image.desc.kind == IMAGE_IDLE || (w->only && w->only != q->image.id))
 		return 0;
 	if (w->x->image.id != q->image.id)
 		err = end_image(w);
@@ -531,19 +628,41 @@ static void on_progress(void *ctx, size_t done, size_t all)
 	progress_update(&w->progress, done, all);
 }
 
-int explainer_each(struct explainer *x, explain_fn fn, void *ctx)
+int explainer_each_loaded(struct explainer *x, int64_t only, explain_loaded_fn fn,
+			  void *ctx)
 {
-	struct image_walk w = { .x = x, .fn = fn, .ctx = ctx };
+	struct image_walk w = { .x = x, .only = only, .loaded = fn, .ctx = ctx };
 	int err;
 
 	explainer_unload(x);
 	w.progress = progress_begin("explaining images");
 	err = query_profiles(x->scope->sel.db, &x->scope->sel.query, on_profile, &w,
-			     on_progress);
+			     only ? NULL : on_progress);
 	if (!err)
 		err = end_image(&w);
 	progress_end(&w.progress);
 	buf_fini(&w.busy);
+	return err;
+}
+
+struct each {
+	struct explainer *x;
+	explain_fn fn;
+	void *ctx;
+};
+
+static int explain_at_once(void *ctx, struct explain_loaded *l)
+{
+	struct each *e = ctx;
+
+	return explainer_explain_loaded(e->x, l, 0, e->fn, e->ctx);
+}
+
+int explainer_each(struct explainer *x, explain_fn fn, void *ctx)
+{
+	struct each e = { x, fn, ctx };
+	const int err = explainer_each_loaded(x, 0, explain_at_once, &e);
+
 	if (err < 0)
 		select_failed(&x->scope->sel, err);
 	return err;

@@ -57,6 +57,39 @@ struct explainer {
 	struct explanation found;
 };
 
+/* An image whose samples are listed, to be explained later or in another process. */
+struct explain_loaded {
+	struct query_image image; /* name is owned */
+	struct image *im;         /* NULL: cannot be opened (why) */
+	int why;
+	bool wanted;   /* a procedure of it is worth an analysis */
+	uint64_t work; /* bytes of code of such procedures */
+	struct buf samples, busy;
+	struct profile **profile;
+	struct edges *edges[EDGES_NR_KINDS];
+};
+
+/* Takes an image over, or explains it at once; *l is empty then. 0 or an error. */
+typedef int (*explain_loaded_fn)(void *ctx, struct explain_loaded *l);
+
+/*
+ * Hands each image of the selection to fn, when it is loaded and nothing of it is left
+ * in x. only: the image with this id; 0: all.
+ */
+int explainer_each_loaded(struct explainer *x, int64_t only, explain_loaded_fn fn,
+			  void *ctx);
+
+/*
+ * Explains an image, and frees it. With failed, explains nothing: all of its procedures
+ * get this error.
+ */
+int explainer_explain_loaded(struct explainer *x, struct explain_loaded *l, int failed,
+			     explain_fn fn, void *ctx);
+void explainer_drop_loaded(const struct explainer *x, struct explain_loaded *l);
+
+/* Whether one of an image's profiles, by stream, has weights (cyclestack.h). */
+bool explainer_has_weights(const struct explainer *x, struct profile *const *profile);
+
 /* Adds a row's samples to the loaded image; unloads the image. */
 int explainer_load(struct explainer *x, const struct query_profile *q);
 void explainer_unload(struct explainer *x);

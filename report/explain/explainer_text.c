@@ -4,6 +4,8 @@
  */
 #include "config.h"
 
+#include <errno.h>
+
 #include "base/err.h"
 #include "report/explain/explainer_private.h"
 #include "report/explain/list.h"
@@ -17,6 +19,8 @@ static const char *why_no_code(const struct explanation *ex)
 		return image_missing_code(&ex->image->desc);
 	case -CPI_ELIMIT:
 		return "the procedure is too long";
+	case -EOWNERDEAD: /* explainer_each_part() */
+		return "its analysis crashed";
 	}
 	return err_str(ex->err);
 }

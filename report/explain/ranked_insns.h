@@ -4,6 +4,7 @@
  * number of candidates
  *
  * I1  Memory is bounded: twice the limit is kept before the least are dropped.
+ * I2  The result does not depend on the order in which instructions are added.
  */
 #ifndef CPI_REPORT_RANKED_INSNS_H
 #define CPI_REPORT_RANKED_INSNS_H
@@ -42,7 +43,7 @@ struct ranked_insn {
 struct ranked_insns {
 	size_t limit;
 	struct buf ranked; /* struct ranked_insn */
-	double least;      /* amounts up to this are not added */
+	double least;      /* lesser amounts are not added */
 };
 
 /* limit 0: RANKED_INSNS_DEFAULT. */
@@ -54,6 +55,14 @@ void ranked_insns_fini(struct ranked_insns *s);
  * enough others have more. The caller fills it before the next call. 0 or -ENOMEM.
  */
 int ranked_insns_add(struct ranked_insns *s, double amount, struct ranked_insn **out);
+
+/*
+ * Appends the instructions as bytes, and empties s, which keeps its limit and least.
+ * They must have no records. ranked_insns_get() adds them to s; the bytes may be
+ * damaged. Return 0, -ENOMEM or -CPI_ECORRUPT.
+ */
+int ranked_insns_put(struct ranked_insns *s, struct buf *out);
+int ranked_insns_get(struct ranked_insns *s, const uint8_t *data, size_t size);
 
 /* The instructions, at most as many as the limit, the greatest first. */
 const struct ranked_insn *ranked_insns_sorted(struct ranked_insns *s, size_t *nr);

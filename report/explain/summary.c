@@ -10,6 +10,9 @@
 #include "report/explain/summary.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "base/err.h"
 
 #define MAX_ERROR 0.2
 
@@ -72,12 +75,6 @@ static bool has_enough(void *ctx, const struct query_image *image,
 	return samples >= SUMMARY_LEAST;
 }
 
-void summary_leave_out_few(struct summary *s, struct explainer *x)
-{
-	s->has_few = true;
-	explainer_leave_out(x, has_enough, s, true);
-}
-
 /* The next number with one digit that is not 0. */
 static double round_up(double n)
 {
@@ -111,6 +108,80 @@ void summary_add(struct summary *s, const struct explanation *ex)
 	s->stray += ex->stray;
 	s->nr_procedures++;
 	s->nr_bytes += ex->symbol->end - ex->symbol->start;
+}
+
+static void add_sum(struct summary *s, const struct summary *part)
+{
+	blame_summary_add(&s->blame, &part->blame);
+	s->nr_procedures += part->nr_procedures;
+	s->nr_bytes += part->nr_bytes;
+	s->instructions += part->instructions;
+	s->best += part->best;
+	s->actual += part->actual;
+	s->range.low += part->range.low;
+	s->range.high += part->range.high;
+	s->stray += part->stray;
+	for (int i = 0; i < EXPLAIN_NR_STATES; i++)
+		s->left[i] += part->left[i];
+	s->busiest = fmax(s->busiest, part->busiest);
+}
+
+/* Of one image, and of all. has_enough() gets the former. */
+struct summing_up {
+	struct summary part, *all;
+};
+
+static int add_part(void *ctx, const struct explanation *ex)
+{
+	struct summing_up *s = ctx;
+
+	summary_add(&s->part, ex);
+	return 0;
+}
+
+static int put_part(void *ctx, struct buf *out)
+{
+	struct summing_up *s = ctx;
+
+	buf_put(out, &s->part, sizeof(s->part));
+	s->part = (struct summary){ 0 };
+	return out->err;
+}
+
+static int take_part(void *ctx, const uint8_t *data, size_t size)
+{
+	struct summing_up *s = ctx;
+	struct summary part;
+
+	if (size != sizeof(part))
+		return -CPI_ECORRUPT;
+	memcpy(&part, data, sizeof(part));
+	add_sum(s->all, &part);
+	return 0;
+}
+
+static int explain(struct summing_up *s, struct explainer *x)
+{
+	static const struct explain_parts parts = { add_part, put_part, take_part,
+						    false };
+
+	return explainer_each_part(x, &parts, s);
+}
+
+int summary_explain(struct summary *s, struct explainer *x)
+{
+	struct summing_up up = { .all = s };
+
+	return explain(&up, x);
+}
+
+int summary_all(struct summary *s, struct explainer *x)
+{
+	struct summing_up up = { .all = s };
+
+	s->has_few = true;
+	explainer_leave_out(x, has_enough, &up.part, true);
+	return explain(&up, x);
 }
 
 /* The errors of all blocks may have the same sign, so the ends are simply added. */

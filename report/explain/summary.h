@@ -54,12 +54,6 @@ size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_
 #define SUMMARY_LEAST 50
 
 /*
- * For a summary of the whole selection: makes x leave out procedures with fewer
- * samples, and deferred samples of the kernel.
- */
-void summary_leave_out_few(struct summary *s, struct explainer *x);
-
-/*
  * Estimates how many samples are needed to tell the reasons apart; 0 if there are
  * enough. There are too few if the net sampling error is more than 20 % of the
  * explained time, or if all procedures were left out.
@@ -67,6 +61,14 @@ void summary_leave_out_few(struct summary *s, struct explainer *x);
 double summary_needed(const struct summary *s);
 
 void summary_add(struct summary *s, const struct explanation *ex);
+
+/*
+ * Adds all explanations of x, made in parallel processes (explainer_each_part()).
+ * Errors are logged. summary_all() leaves out procedures with fewer than SUMMARY_LEAST
+ * samples, and deferred samples of the kernel.
+ */
+int summary_explain(struct summary *s, struct explainer *x);
+int summary_all(struct summary *s, struct explainer *x);
 
 /*
  * The number of executed instructions, and the cycles per instruction, with 90 %

@@ -140,6 +140,37 @@ START_TEST(forged_factors_are_refused)
 }
 END_TEST
 
+START_TEST(another_process_hands_over_what_is_new)
+{
+	struct buf bytes = { 0 };
+	struct callsfile *f, *copy;
+
+	make_folder();
+	f = callsfile_open();
+	copy = callsfile_open();
+	keep(copy, 1, 5);
+	callsfile_mark(copy);
+	keep(copy, 2, 7);
+	keep(copy, 3, 0);
+	ck_assert_int_eq(callsfile_put_new(copy, &bytes), 0);
+	for (size_t size = 1; size < bytes.len; size++) {
+		uint8_t *cut = malloc(size);
+
+		memcpy(cut, bytes.data, size);
+		callsfile_add(f, cut, size); /* only ASan sees an error */
+		free(cut);
+	}
+	ck_assert_int_eq(callsfile_add(f, (uint8_t *)bytes.data, bytes.len), 0);
+	ck_assert(!find(f, 1, 5));
+	ck_assert(find(f, 2, 7));
+	ck_assert(find(f, 3, 0));
+	callsfile_close(copy);
+	callsfile_close(f);
+	buf_fini(&bytes);
+	remove_folder();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("callsfile");
@@ -147,6 +178,7 @@ static Suite *make_suite(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_later_run_finds_what_was_kept);
+	tcase_add_test(tc, another_process_hands_over_what_is_new);
 	tcase_add_test(tc, what_no_run_asks_for_leaves_a_full_file);
 	tcase_add_loop_test(tc, forged_factors_are_refused, 0, NR(forged));
 	suite_add_tcase(s, tc);

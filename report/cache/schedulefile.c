@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "report/explain/schedulefile.h"
+#include "report/cache/schedulefile.h"
 
 #include <errno.h>
 #include <stdio.h>
