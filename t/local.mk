@@ -115,7 +115,8 @@ LONG_TESTS += $(CPID_TESTS)
 WEB_TESTS = t/0701-web-reports.t t/0703-web-sockets.t t/0704-web-tls.t t/0705-web-cache.t t/0706-web-rights.t \
 	t/0707-web-config.t
 WEB_LONG_TESTS = t/0702-web-attacks.t t/0750-web-page.t t/0751-web-glance.t t/0752-web-page-rest.t \
-	t/0753-web-fleet.t
+	t/0753-web-fleet.t \
+	t/0754-web-values.t
 EXTRA_DIST += t/web.sh t/web_attack.py t/web_browser.py t/web_fleet.py t/web_fleet_cpi.py t/web_get.py t/web_keeps.py t/web_page.py t/web_page.sh t/web_saved.py t/web_unix.py
 dist_check_SCRIPTS += $(WEB_TESTS) $(WEB_LONG_TESTS)
 QUICK_TESTS += $(WEB_TESTS)

@@ -71,7 +71,7 @@ static void take_option(void *ctx, const char *name, const char *value)
 
 	if (!strcmp(name, "budget_percent") && number > 0)
 		d->budget = number / 100;
-	else if (!strcmp(name, "retain_bytes_limit") && number >= 1)
+	else if (!strcmp(name, "retain_bytes_limit") && number >= 1 && number < 0x1p63)
 		d->limit_bytes = (uint64_t)number;
 }
 

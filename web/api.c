@@ -54,6 +54,7 @@ static const struct report reports[] = {
 	{ "hot", "hot", SELECTED VERBOSE EXPLAIN "limit ", "", "json csv text" },
 	{ "stalls", "stalls", SELECTED VERBOSE EXPLAIN "limit ", "", "json csv text" },
 	{ "paths", "paths", SELECTED VERBOSE "limit ", "procedure", "json csv text" },
+	{ "values", "values", SELECTED VERBOSE "limit ", "procedure", "json csv text" },
 	{ "cfg", "cfg", SELECTED EXPLAIN, "procedure", "svg dot json" },
 	{ "records", "records", SELECTED VERBOSE "limit ", "procedure",
 	  "json csv text" },

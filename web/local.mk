@@ -14,7 +14,7 @@ WEB_MODULES = \
 	web/page/truth.js web/page/view_changed.js web/page/view_flame.js \
 	web/page/view_health.js web/page/view_hosts.js web/page/view_runs.js web/page/view_where.js \
 	web/page/view_why.js web/page/why_code.js web/page/why_graph.js \
-	web/page/why_model.js web/page/why_side.js
+	web/page/why_model.js web/page/why_side.js web/page/why_values.js
 WEB_STYLES = web/page/base.css web/page/table.css web/page/views.css web/page/why.css
 WEB_PAGE = web/page/index.html $(WEB_MODULES) $(WEB_STYLES)
 

@@ -92,6 +92,7 @@ export const WORDS = {
   deviation: ["deviation", "The standard deviation of the row's values from epoch to epoch."],
   sum: ["sum", "The row's part of the sum of all rows."],
   path: ["path", "How often windows took this way through the procedure: a share with its 90 % interval, by lines or addresses of blocks."],
+  values: ["values", "Which values operands, targets of jumps and numbers of iterations had in windows: shares with their 90 % intervals. cpi values lists more."],
   delta: ["change", "Milliseconds of B less those of A, for each second."],
 };
 

@@ -14,6 +14,7 @@ import { makeRows, reasonText } from "./why_model.js";
 import { codePane, showBlock, showHottest } from "./why_code.js";
 import { callersPart, coursePart, cyclePart, headLine, pathsPart } from "./why_side.js";
 import { graphPart, graphTables } from "./why_graph.js";
+import { valuesPart } from "./why_values.js";
 import { procedureArgs, procedureName } from "./view_where.js";
 
 const FOLD = 300; // instructions; longer procedures show only what has samples
@@ -146,6 +147,7 @@ export function create(ctx) {
     put(side, data.calc?.summary ? cyclePart(data.calc.summary) : null,
       parts.course ? coursePart(parts.course) : null,
       parts.callers !== undefined ? callersPart(parts.callers, open) : null,
+      parts.values ? valuesPart(parts.values) : null,
       parts.paths ? pathsPart(parts.paths) : null);
   }
 
@@ -170,12 +172,13 @@ export function create(ctx) {
       value: state.image }]).image } : {};
     const courses = or(api.json("prof", { ...chosen(state), ...wanted, "over-time": true,
       procedure: state.proc.replace(/[\\*?[]/g, "\\$&") }, signal), null);
-    const [prof, callers, paths] = await Promise.all([courses,
+    const ofWindows = (report, more) => (data.calc?.frequency_source === "windows" ?
+      or(api.json(report, { ...options, ...more }, signal), null) : null);
+    const [prof, callers, paths, values] = await Promise.all([courses,
       state.proc.startsWith("[0x") ? undefined : // callers takes names only
         or(api.json("callers", { ...options, threshold: 1 }, signal), null),
-      data.calc?.frequency_source === "windows" ?
-        or(api.json("paths", { ...options, limit: 8 }, signal), null) : null]);
-    return { course: prof?.rows.find(r => r.procedure === state.proc), callers, paths };
+      ofWindows("paths", { limit: 8 }), ofWindows("values", {})]);
+    return { course: prof?.rows.find(r => r.procedure === state.proc), callers, paths, values };
   }
 
   function update(state) {

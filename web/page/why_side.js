@@ -9,7 +9,8 @@ import { sparkline } from "./spark.js";
 import { cycleStack } from "./why_model.js";
 import { procedureName } from "./view_where.js";
 
-const section = (title, id, ...children) => el("section", { class: "part", "data-what": id },
+/** A part of what stands beside the code, with its title. */
+export const part = (title, id, ...children) => el("section", { class: "part", "data-what": id },
   el("h3", {}, title), children);
 
 /** Bars of the samples by reason; a line from the least to the most that is possible. */
@@ -17,7 +18,7 @@ export function cyclePart(summary) {
   const parts = cycleStack(summary);
   const all = summary.samples || 1;
   const at = value => `${Math.max(0, Math.min(100, 100 * value / all)).toFixed(1)}%`;
-  return section("Cycle stack", "cyclestack", el("table", { class: "cycles", "aria-label": "Cycle stack" },
+  return part("Cycle stack", "cyclestack", el("table", { class: "cycles", "aria-label": "Cycle stack" },
     el("tbody", {}, parts.map(p => el("tr", {},
       el("td", { title: plain(p.text) }, plain(p.text)),
       el("td", { class: "track" }, vars(el("span", { class: `fill t-${p.tint}` }), { "--to": at(p.samples) }),
@@ -33,7 +34,7 @@ export function coursePart(row) {
   if (!row?.over_time)
     return null;
   const known = row.over_time.filter(v => v !== null);
-  return section("Over time", "overtime", el("p", { class: "course" }, sparkline(row.over_time),
+  return part("Over time", "overtime", el("p", { class: "course" }, sparkline(row.over_time),
     el("span", { class: "quiet" }, `at most ${digits(Math.max(...known))} CPUs`)));
 }
 
@@ -41,9 +42,9 @@ export function coursePart(row) {
 export function callersPart(report, open) {
   const rows = (report?.rows ?? []).slice(0, 40);
   if (!rows.length)
-    return section("Called by", "stacks", el("p", { class: "quiet" },
+    return part("Called by", "stacks", el("p", { class: "quiet" },
       "No call stacks of it; cpi record -g and cpid --stacks sample them."));
-  return section("Called by", "stacks", el("table", { "aria-label": "Callers" }, el("tbody", {},
+  return part("Called by", "stacks", el("table", { "aria-label": "Callers" }, el("tbody", {},
     rows.map(r => el("tr", {}, el("td", { class: "r" }, figure(r.percent, percent(r.percent), "%"), " %"),
       el("td", {}, "· ".repeat(Math.min(12, Math.max(0, r.depth - 1))), r.image && r.procedure ?
         el("button", { type: "button", class: "link", title: plain(r.image),
@@ -55,7 +56,7 @@ export function pathsPart(report) {
   const rows = (report?.paths ?? []).slice(0, 8);
   if (!rows.length)
     return null;
-  return section("Paths of windows", "path", el("table", { "aria-label": "Paths" }, el("tbody", {},
+  return part("Paths of windows", "path", el("table", { "aria-label": "Paths" }, el("tbody", {},
     rows.map(p => el("tr", {}, el("td", { class: "r" }, figure(p.share, percent(100 * p.share)), " %",
       el("span", { class: "quiet" }, ` ${percent(100 * p.share_low)}–${percent(100 * p.share_high)}`)),
     el("td", { class: "mono" }, p.blocks.map(b => b.line ?? b.address).join(" → ")))))));
