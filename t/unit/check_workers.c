@@ -198,13 +198,16 @@ START_TEST(an_error_of_the_caller_ends_the_work)
 	struct workers *w = workers_new(2, work, done, &s);
 	const int fds = nr_fds();
 	bool started;
+	int err;
 
 	dropping = &s;
 	ck_assert_int_eq(workers_start(w, &first, &started), 0);
-	ck_assert_int_eq(workers_start(w, &second, &started), 0);
-	ck_assert_int_eq(workers_finish(w), -EINTR);
+	err = workers_start(w, &second, &started); /* the first may have ended */
+	if (!err)
+		err = workers_finish(w);
+	ck_assert_int_eq(err, -EINTR);
 	workers_free(w, drop);
-	ck_assert_int_eq(s.dropped, 1);
+	ck_assert_int_eq(s.dropped, started);
 	check_nothing_left(fds);
 }
 END_TEST
