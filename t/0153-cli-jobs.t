@@ -51,7 +51,7 @@ dying()
 		CPI_JOBS=2 cpi "$@"
 }
 
-plan 18
+plan 20
 
 CPI_JOBS=1 reports >one 2>one.err
 is "$?" 0 'one process makes the reports'
@@ -63,6 +63,11 @@ for jobs in 2 5 64; do
 done
 CPI_JOBS=many reports >several 2>err
 is "$? $(cmp one several && echo same)" '0 same' 'CPI_JOBS that is no number is ignored'
+for cache in 'a new cache' 'what an earlier report kept'; do
+	XDG_CACHE_HOME=$PWD/cache reports >several 2>err
+	is "$? $(cmp one several && echo same)" '0 same' \
+		"the reports are the same with $cache, without CPI_JOBS"
+done
 
 for command in 'sum --epoch full' 'hot --epoch full --format=json' \
 	'calc --all --epoch full --format=json'; do

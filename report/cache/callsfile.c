@@ -245,6 +245,16 @@ int callsfile_find(struct callsfile *f, const struct calls_key *k,
 	return err == -CPI_ECORRUPT ? -ENOENT : err;
 }
 
+bool callsfile_is_empty(const struct callsfile *f)
+{
+	return !f->first;
+}
+
+bool callsfile_has_new(const struct callsfile *f)
+{
+	return f->is_new;
+}
+
 void callsfile_mark(struct callsfile *f)
 {
 	f->marked = f->end;

@@ -10,6 +10,7 @@
 #ifndef CPI_REPORT_CALLSFILE_H
 #define CPI_REPORT_CALLSFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "analysis/explain/callgraph.h"
@@ -35,6 +36,11 @@ void callsfile_close(struct callsfile *f); /* keeps what is new; accepts NULL */
 /* The caller frees *out. 0, -ENOENT or -ENOMEM. */
 int callsfile_find(struct callsfile *f, const struct calls_key *k,
 		   struct callgraph **out);
+
+bool callsfile_is_empty(const struct callsfile *f);
+
+/* Whether callsfile_keep() took any. */
+bool callsfile_has_new(const struct callsfile *f);
 
 /*
  * For a copy of this process: appends the graphs that callsfile_keep() took since

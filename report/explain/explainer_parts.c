@@ -11,6 +11,10 @@
  * a procedure that is worth an analysis are done at once, and only their results are in
  * the batch.
  *
+ * If an earlier run kept the call graphs, little is left to compute, and workers would
+ * take more time than they save. So batches are then done in this process until one of
+ * them had a call graph that is new, unless all procedures are analysed anyway.
+ *
  *	a worker's file  { size, result } of each image, { size, schedules },
  *	                 { size, call graphs }
  */
@@ -54,6 +58,7 @@ struct parts {
 	void *ctx;
 	struct workers *workers; /* NULL: all is done in this process */
 	struct batch *batch;     /* that is filled */
+	bool pays;               /* it is worth the start of a worker */
 	bool failed;             /* the worker that did one image again */
 };
 
@@ -368,7 +373,7 @@ static int end_batch(struct parts *p)
 	p->batch = NULL;
 	if (!b)
 		return 0;
-	if (p->workers)
+	if (p->workers && p->pays)
 		err = workers_start(p->workers, b, &started);
 	if (!err && !started && p->workers)
 		err = workers_finish(p->workers);
@@ -376,6 +381,7 @@ static int end_batch(struct parts *p)
 		err = do_batch_here(p, b);
 		if (!err)
 			err = take_done(p, b);
+		p->pays |= p->x->calls_file && callsfile_has_new(p->x->calls_file);
 	}
 	for (size_t i = 0; i < b->nr; i++)
 		explainer_drop_loaded(p->x, &b->part[i].loaded);
@@ -468,6 +474,8 @@ int explainer_each_part(struct explainer *x, const struct explain_parts *how, vo
 		image_cache_hold(x->scope->images, HELD);
 	if (!err && !x->calls_file)
 		x->calls_file = callsfile_open(); /* which workers inherit */
+	p.pays = how->prints || !x->calls_file || callsfile_is_empty(x->calls_file) ||
+		 workers_are_asked_for();
 	if (!err)
 		err = explainer_each_loaded(x, 0, add_image, &p);
 	if (!err)

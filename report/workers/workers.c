@@ -73,13 +73,26 @@ struct workers {
 	size_t first, nr_queued;
 };
 
-unsigned int workers_wanted(void)
+/* 0: it says nothing, or no number. */
+static uint64_t asked_for(void)
 {
 	const char *text = getenv("CPI_JOBS");
 	uint64_t nr = 0;
+
+	return text && !number_parse(text, 0, &nr) ? nr : 0;
+}
+
+bool workers_are_asked_for(void)
+{
+	return asked_for() > 0;
+}
+
+unsigned int workers_wanted(void)
+{
+	uint64_t nr = asked_for();
 	cpu_set_t set;
 
-	if (!text || number_parse(text, 0, &nr) || !nr)
+	if (!nr)
 		nr = sched_getaffinity(0, sizeof(set), &set)
 			     ? 1
 			     : (uint64_t)CPU_COUNT(&set);

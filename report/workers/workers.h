@@ -39,6 +39,9 @@ typedef int (*worker_done_fn)(void *ctx, const struct worker_result *r);
  */
 unsigned int workers_wanted(void);
 
+/* Whether $CPI_JOBS says so. */
+bool workers_are_asked_for(void);
+
 /* At most nr workers run at the same time. NULL when out of memory. */
 struct workers *workers_new(unsigned int nr, worker_fn fn, worker_done_fn done,
 			    void *ctx);
