@@ -111,14 +111,27 @@ static void put_mispredicts(const struct explained *e, const struct stall *s,
 			   100 * m->high, pattern_of(m));
 }
 
+const char *culprits_usual_help(const struct explained *e, const struct culprit *c)
+{
+	const bool tlb = c->reason == BLAME_DTLB;
+
+	if ((!tlb && c->reason != BLAME_DCACHE) || c->insn < 0 || !e->data ||
+	    !e->data[c->insn])
+		return NULL;
+	return data_usual_help(e->data[c->insn], tlb, c->chases);
+}
+
 /* What windows say of the likeliest load or store. */
 static void put_data(const struct explained *e, const struct stall *s,
 		     enum blame_reason reason, struct buf *out)
 {
 	const struct culprit *c = likeliest(s, reason);
+	const char *help = c ? culprits_usual_help(e, c) : NULL;
 
 	if (c && e->data && e->data[c->insn])
 		data_put_text(e->data[c->insn], reason == BLAME_DTLB, c->chases, out);
+	if (help)
+		buf_printf(out, " (usually helps: %s)", help);
 }
 
 static void put_reason(const struct cfg *cfg, const struct stall *s,

@@ -12,6 +12,12 @@
 void culprits_put_letters(const struct stall *s, struct buf *out);
 
 /*
+ * What usually helps against misses of data, by what windows saw of the addresses; NULL
+ * if they saw too little, or for other reasons.
+ */
+const char *culprits_usual_help(const struct explained *e, const struct culprit *c);
+
+/*
  * "d = D-cache miss 0x9810 0x9818; p = Branch mispredict 0x9840, mispredicts 38 to 52 %
  * (random outcome)": reasons with addresses, and what windows say of the likeliest
  * jump or load. between separates them ("; ").

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #define DEEPER 0.5  /* share of the first level's misses that miss a deeper one, too */
 #define SOME   0.05 /* a smaller share of lines or accesses is not mentioned */
@@ -65,6 +66,37 @@ static void put_distinct(const struct data_insn *d, enum accesses_granule g,
 			 out);
 }
 
+static bool is_some(uint64_t n, const struct data_insn *d)
+{
+	return (double)n > SOME * (double)d->from->known;
+}
+
+/* Of caches; what is the surest first. */
+static const char *cache_help(const struct data_insn *d, bool chases)
+{
+	const int line = 1 << ACCESSES_LINE_BITS;
+
+	if (is_some(d->from->partial, d))
+		return "store and load the same bytes";
+	if (d->shared > SOME)
+		return "lines of its own for each thread";
+	if (chases)
+		return "a denser layout of nodes, or several chains at a time";
+	if (!data_has_stride(d))
+		return "smaller data, sorted accesses, or a prefetch";
+	return abs(d->from->stride[0].bytes) < line
+		       ? "work in blocks that fit into a cache"
+		       : "another order of loops or members";
+}
+
+const char *data_usual_help(const struct data_insn *d, bool tlb, bool chases)
+{
+	if (d->miss[tlb ? DATA_TLB1 : DATA_L1].value < SOME &&
+	    (tlb || !is_some(d->from->partial, d)))
+		return NULL;
+	return tlb ? "huge pages, or fewer pages at a time" : cache_help(d, chases);
+}
+
 void data_put_text(const struct data_insn *d, bool tlb, bool chases, struct buf *out)
 {
 	static const char *const beyond[] = { "L1", "L2", "L3", "the first TLB",
@@ -87,9 +119,9 @@ void data_put_text(const struct data_insn *d, bool tlb, bool chases, struct buf 
 	}
 	if (!tlb && d->shared > SOME)
 		buf_puts(out, ", shared by threads");
-	if (!tlb && (double)d->from->splits > SOME * (double)d->from->known)
+	if (!tlb && is_some(d->from->splits, d))
 		buf_puts(out, ", across two lines");
-	if (!tlb && (double)d->from->partial > SOME * (double)d->from->known)
+	if (!tlb && is_some(d->from->partial, d))
 		buf_printf(out, ", waits in %.0f %% for a store of a part of its bytes",
 			   100 * (double)d->from->partial / (double)d->from->known);
 }

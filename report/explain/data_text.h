@@ -16,6 +16,12 @@
  */
 void data_put_text(const struct data_insn *d, bool tlb, bool chases, struct buf *out);
 
+/*
+ * What usually makes such misses fewer or cheaper: "huge pages". NULL if few of its
+ * executions are expected to miss. tlb and chases are as above.
+ */
+const char *data_usual_help(const struct data_insn *d, bool tlb, bool chases);
+
 /* "l1", "l2", "l3", "tlb1", "tlb2" */
 const char *data_level_name(enum data_level level);
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "report/explain/calc.h"
+#include "report/explain/culprits.h"
 #include "report/explain/data_text.h"
 #include "tools/ui/graphviz.h"
 #include "tools/write/cfg_dot.h"
@@ -23,17 +24,19 @@ static uint64_t offset_of(const struct cfg *cfg, int insn)
 	return cfg->insn[insn].address - cfg->bias;
 }
 
-static void json_culprits(struct json *j, const struct cfg *cfg, const struct stall *s)
+static void json_culprits(struct json *j, const struct explained *e,
+			  const struct stall *s)
 {
 	json_array(j, "culprits");
 	for (int i = 0; i < s->nr; i++) {
 		json_object(j, NULL);
 		json_string(j, "reason", blame_name(s->culprit[i].reason));
 		if (s->culprit[i].insn >= 0)
-			json_hex(j, "offset", offset_of(cfg, s->culprit[i].insn));
+			json_hex(j, "offset", offset_of(e->cfg, s->culprit[i].insn));
 		else
 			json_null(j, "offset");
 		json_real(j, "most", s->culprit[i].most, 3);
+		json_string(j, "usually_helps", culprits_usual_help(e, &s->culprit[i]));
 		json_end(j);
 	}
 	json_end(j);
@@ -46,7 +49,7 @@ static void json_stall(struct json *j, const struct explained *e, int insn,
 	json_string(j, "kind", s->dynamic ? "dynamic" : "static");
 	json_real(j, "cycles", s->cycles, 3);
 	json_interval(j, "cycles_interval", calc_stall_range(e, insn, s), 1, 3);
-	json_culprits(j, e->cfg, s);
+	json_culprits(j, e, s);
 	json_end(j);
 }
 
@@ -58,7 +61,7 @@ static void json_possible(struct json *j, const struct explained *e, int insn)
 		return;
 	json_object(j, "possible_stall");
 	json_real(j, "cycles", s->cycles, 3);
-	json_culprits(j, e->cfg, s);
+	json_culprits(j, e, s);
 	json_end(j);
 }
 

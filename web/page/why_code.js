@@ -51,9 +51,12 @@ function bubbleRow({ stall, insn, key }) {
   const places = [...new Set(stall.culprits.map(c => c.offset).filter(Boolean))];
   const text = `${stall.kind === "dynamic" ? "may wait: " : "must wait: "}${reasons.map(reasonText).join(" or ")
   }${places.length ? ` from ${places.join(", ")}` : ""}`;
+  const helps = [...new Set(stall.culprits.map(c => c.usually_helps).filter(Boolean))]
+    .map(help => `usually helps: ${help}`);
   return el("tr", { class: `bubble t-${tintOf(reasons[0])}`, "data-key": key, "data-what": "culprit" },
     el("td", { colspan: 3, class: "r" }, figure(stall.cycles, estimate(stall.cycles, stall.cycles_interval, digits, "least")), " cycles"),
-    el("td", { colspan: 2, title: text }, text, el("span", { class: "hidden" }, ` at ${insn.offset}`)));
+    el("td", { colspan: 2, title: [text, ...helps].join(". ") }, text,
+      helps.map(h => el("span", { class: "quiet" }, ` · ${h}`)), el("span", { class: "hidden" }, ` at ${insn.offset}`)));
 }
 
 function insnRow({ insn, key }, most) {
