@@ -12,8 +12,8 @@ enum signals_request {
 };
 
 /*
- * Blocks SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. Returns a descriptor that
- * becomes readable when one of the three arrives, or -errno.
+ * Blocks SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE and SIGXFSZ. Returns a
+ * descriptor that becomes readable when one of the three arrives, or -errno.
  */
 int signals_open(void);
 

@@ -3,7 +3,7 @@
 # The sockets of cpi-web: local ones, those of the service manager, and its units.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
-plan 19
+plan 20
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 
@@ -66,9 +66,15 @@ web_stop
 # A program can name any file as its source, also one that only the server may read.
 printf '#!/bin/sh\necho "sources: $CPI_NO_SOURCE"\n' >says
 chmod +x says
-serve says.sock cpi-web --cpi="$tmp/says" --db=known.db --listen=unix:says.sock
+printf '[cpi-web]\npatience = 9\n' >says.conf
+serve says.sock cpi-web --config="$tmp/says.conf" --cpi="$tmp/says" --db=known.db --listen=unix:says.sock
 is "$(ask says.sock '/api/v1/prof?format=text' | tail -n +2)" "sources: private" \
 	"on a local socket, reports read only source files that everybody may read"
+printf '[cpi-web]\npatience = 8\n' >says.conf
+kill -HUP "$web_pid"
+await grep -q 'changed: patience' served
+is "$(ask says.sock '/api/v1/prof?format=text&by=image' | tail -n +2)" "sources: private" \
+	"so they do after a reload"
 web_stop
 web_start --cpi="$tmp/says" --db=known.db
 is "$(get 'api/v1/prof?format=text')" "sources: " "with a token, they read all source files"

@@ -163,12 +163,14 @@ int web_options_read(int argc, char **argv, struct web_options *o)
 static void take_server(struct server_config *c, const struct server_config *now)
 {
 	const char *folder = c->jobs.folder, *cache = c->jobs.cache;
+	const bool public_source = c->jobs.public_source;
 
 	c->dbs = now->dbs;
 	c->hosts = now->hosts;
 	c->jobs = now->jobs;
 	c->jobs.folder = folder;
 	c->jobs.cache = cache;
+	c->jobs.public_source = public_source;
 	c->jobs.dbs = &c->dbs;
 	c->cache_bytes = now->cache_bytes;
 	c->ship_metrics = now->ship_metrics;

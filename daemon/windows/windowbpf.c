@@ -157,7 +157,7 @@ static int set_sizes(struct windowbpf *wb, uint32_t nr_excluded)
 		(sizeof(struct cpi_window_record) + sizeof(wb->cpu->trace) +
 		 (ws->cfg.with_origins ? sizeof(struct cpi_window_origin) : 0));
 	if (HAS_FORMS)
-		windowsource_size_forms(ws);
+		windowsource_size_forms(ws, 2 * (uint64_t)ring_bytes);
 	ws->nr_cells = windowsource_nr_cells(
 		&ws->cfg, 2 * ring_bytes + wb->nr_cpus * sizeof(struct cpi_window_cpu) +
 				  ws->nr_forms * sizeof(struct cpi_form) +

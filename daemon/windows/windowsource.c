@@ -13,7 +13,8 @@
 #define MAX_CELLS    (1u << 31)
 #define FORMS_SHARE  5 /* of all memory */
 #define USUAL_BYTES  (24u << 20)
-#define WITH_FORMS   (16u << 20) /* the same: fewer pages are enough */
+#define WITH_FORMS   (16u << 20) /* the same: fewer pages are enough ... */
+#define SMALL_RINGS  (2u << 20)  /* ... beside rings that are not larger */
 #define MAX_FORMS    (1u << 20)
 
 uint32_t windowsource_ring_bytes(uint32_t nr_cpus, bool with_origins)
@@ -25,12 +26,12 @@ uint32_t windowsource_ring_bytes(uint32_t nr_cpus, bool with_origins)
 	return with_origins ? WITH_ORIGINS * bytes : bytes;
 }
 
-void windowsource_size_forms(struct windowsource *ws)
+void windowsource_size_forms(struct windowsource *ws, uint64_t rings)
 {
 	uint64_t bytes;
 
 	if (!ws->cfg.max_bytes)
-		ws->cfg.max_bytes = WITH_FORMS;
+		ws->cfg.max_bytes = rings <= SMALL_RINGS ? WITH_FORMS : USUAL_BYTES;
 	bytes = ws->cfg.max_bytes / FORMS_SHARE;
 	ws->nr_forms = CPI_FORM_WAYS;
 	while (ws->nr_forms < MAX_FORMS &&

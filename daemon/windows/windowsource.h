@@ -106,9 +106,10 @@ extern const struct windowsource_ops windowsource_kmod;
 
 /*
  * The numbers of forms and of their cells: forms get at most a fifth of the memory, and
- * their micro-ops as much. Also sets the usual max_bytes of a source with forms.
+ * their micro-ops as much. Also sets the usual max_bytes of a source with forms, beside
+ * rings of so many bytes.
  */
-void windowsource_size_forms(struct windowsource *ws);
+void windowsource_size_forms(struct windowsource *ws, uint64_t rings);
 
 /* The number of cells that fit beside the tables and this many other bytes. */
 uint32_t windowsource_nr_cells(const struct windowsource_config *cfg, uint64_t others);

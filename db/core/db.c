@@ -392,14 +392,23 @@ static int open_checked(struct db *db, enum db_mode mode)
 	return err;
 }
 
+static bool is_planted(const struct stat *folder, const struct stat *st)
+{
+	return folder->st_mode & S_ISVTX && folder->st_mode & S_IWOTH &&
+	       st->st_uid != geteuid() && st->st_uid != folder->st_uid;
+}
+
 /*
- * Refuses a file that another user may have put there, to read what is stored. As the
- * kernel's fs.protected_regular, which is only for open() with O_CREAT.
+ * Refuses a file that another user may have put there, to read or to forge what is
+ * stored. As the kernel's fs.protected_regular, which may be off, and is only for
+ * open() with O_CREAT.
  */
 static int refuse_planted(const struct db *db)
 {
+	static const char *const beside[] = { "-journal", "-wal", "-shm" };
 	char *path = strndup(db->path, (size_t)(path_base(db->path) - db->path));
 	struct stat folder, st;
+	bool planted;
 	int err = path ? claim_stat(&db->claim, &st) : -ENOMEM;
 
 	if (!err && stat(path, &folder) < 0)
@@ -407,12 +416,15 @@ static int refuse_planted(const struct db *db)
 	free(path);
 	if (err)
 		return refuse(db->path, err, "cannot look at its folder");
-	if (folder.st_mode & S_ISVTX && folder.st_mode & S_IWOTH &&
-	    st.st_uid != geteuid() && st.st_uid != folder.st_uid)
-		return refuse(db->path, -EPERM,
-			      "another user made it, in a folder for everybody: name "
-			      "another file");
-	return 0;
+	planted = is_planted(&folder, &st);
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
+		planted |= !place_stat_beside(db->path, beside[i], &st) &&
+			   is_planted(&folder, &st);
+	if (!planted)
+		return 0;
+	return refuse(db->path, -EPERM,
+		      "another user made it, or its -journal, -wal or -shm, in a "
+		      "folder for everybody: name another file");
 }
 
 /*

@@ -212,6 +212,32 @@ START_TEST(a_file_that_another_user_put_there_is_not_written)
 }
 END_TEST
 
+START_TEST(a_journal_that_another_user_put_there_is_not_used)
+{
+	static const char *const beside[] = { "-journal", "-wal", "-shm" };
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+
+	store_free(s);
+	db_close_whole(db);
+	ck_assert_int_eq(chmod(t.dir, 01777), 0);
+	for (size_t i = 0; i < NR(beside); i++) {
+		char path[100];
+
+		snprintf(path, sizeof(path), "%s%s", t.path, beside[i]);
+		ck_assert_int_eq(file_create(path, 0666), 0);
+		ck_assert_int_eq(chown(path, READERS, 0), 0);
+		db = NULL;
+		ck_assert_int_eq(db_open(t.path, DB_COLLECT, &db), -EPERM);
+		ck_assert_int_eq(unlink(path), 0);
+	}
+	ck_assert_int_eq(db_open(t.path, DB_COLLECT, &db), 0);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("db_root");
@@ -219,6 +245,7 @@ static Suite *make_suite(void)
 
 	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, a_file_that_another_user_put_there_is_not_written);
+	tcase_add_test(tc, a_journal_that_another_user_put_there_is_not_used);
 	tcase_add_test(tc, a_full_disk_keeps_what_is_stored_and_the_flush_comes_later);
 	tcase_add_loop_test(tc, the_group_reads_whatever_became_of_the_writer, 0,
 			    NR(readers));

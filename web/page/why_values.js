@@ -8,7 +8,7 @@ import { figure, digits, percent, count } from "./format.js";
 import { part } from "./why_side.js";
 
 const MOST = 4; // values of a site; the command lists more
-const CLASSES = { zero: "0", small: "below 256", power_of_two: "a power of two", other: "other" };
+const CLASSES = { zero: "0", small: "below 256", power_of_two: "a larger power of two", other: "other" };
 
 /** A share with its 90 % interval. */
 const shareOf = v => [figure(v.share, percent(100 * v.share)), " %",
@@ -28,7 +28,7 @@ const windowsOf = s => `${count(s.windows)} window${s.windows === 1 ? "" : "s"}`
 
 function listed(s, text) {
   const rows = s.values.slice(0, MOST).map(v => [shareOf(v), text(v)]);
-  const more = s.values.length - rows.length;
+  const more = (s.values_seen ?? s.values.length) - rows.length; // JSON has at most 100
   if (more > 0)
     rows.push(["", `and ${more} more`]);
   return rows;
