@@ -32,8 +32,7 @@ cc -shared -fPIC -o die.so die.c || bail "cc failed"
 reports()
 {
 	for format in text json csv; do
-		cpi sum --epoch full --format=$format && cpi hot --epoch full --format=$format &&
-			cpi stalls --epoch full --format=$format &&
+		cpi sum --epoch full --format=$format &&
 			cpi stats --by category --format=$format 1..3 || return
 	done
 	cpi calc --all --epoch full --format=json && cpi sum --epoch all
@@ -51,7 +50,7 @@ dying()
 		CPI_JOBS=2 cpi "$@"
 }
 
-plan 20
+plan 17
 
 CPI_JOBS=1 reports >one 2>one.err
 is "$?" 0 'one process makes the reports'
@@ -69,8 +68,7 @@ for cache in 'a new cache' 'what an earlier report kept'; do
 		"the reports are the same with $cache, without CPI_JOBS"
 done
 
-for command in 'sum --epoch full' 'hot --epoch full --format=json' \
-	'calc --all --epoch full --format=json'; do
+for command in 'sum --epoch full' 'calc --all --epoch full --format=json'; do
 	CPI_JOBS=1 cpi $command >one
 	dying 1 $command >several 2>err
 	is "$? $(cmp one several && echo same)" '0 same' \

@@ -885,7 +885,7 @@ def check_quiet(page):
         if message["method"] == "Network.requestWillBeSent":
             requests.append(message["params"]["request"]["url"])
     elsewhere = {u for u in requests if not u.startswith(URL) and not u.startswith(("data:", "blob:", "about:"))}
-    result(len(requests) > 20 and not elsewhere, "nothing is asked of anybody else", elsewhere)
+    result(len(requests) > 10 and not elsewhere, "nothing is asked of anybody else", elsewhere)
     result(not refused, "the content security policy refuses nothing", refused)
     result(not messages, "the console has no message", messages)
 

@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -89,18 +88,20 @@ static int on_explanation(void *ctx, const struct explanation *ex)
 	return shown < 0 ? shown : 0;
 }
 
-/* The result of a worker is its standard output. */
+#define NOT_PRINTED 1 /* ends the walk without a message: out_finish() has one */
+
+/* The result of a worker is its standard output. An earlier write may have failed. */
 static int flush(void *ctx, struct buf *out)
 {
 	(void)ctx;
 	(void)out;
-	return fflush(stdout) ? -EIO : 0;
+	return fflush(stdout) || ferror(stdout) ? NOT_PRINTED : 0;
 }
 
 static int copy(void *ctx, const uint8_t *data, size_t size)
 {
 	(void)ctx;
-	return fwrite(data, 1, size, stdout) == size ? 0 : -EIO;
+	return fwrite(data, 1, size, stdout) == size ? 0 : NOT_PRINTED;
 }
 
 static const struct explain_parts parts = { on_explanation, flush, copy, true };

@@ -55,6 +55,7 @@ static void make_env(const struct jobs_config *config, char **env)
 	add_env(env, &nr, "CPI_SOCKET", config->socket);
 	add_env(env, &nr, "SQLITE_TMPDIR", config->folder);
 	add_env(env, &nr, "XDG_CACHE_HOME", config->cache);
+	add_env(env, &nr, "CPI_JOBS", "1"); /* limits count for each process */
 	add_env(env, &nr, "CPI_NO_SOURCE",
 		config->no_source       ? "1"
 		: config->public_source ? "private"

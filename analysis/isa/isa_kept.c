@@ -197,7 +197,7 @@ int isa_kept_add(struct isa *isa, const uint8_t *data, size_t size)
 
 		if (!get_run(isa, &pos, end, &run, timing))
 			return -CPI_ECORRUPT;
-		isa->seen.grew |= isa_seen_put(&isa->seen, &run);
+		isa->seen.grew |= isa_seen_take(&isa->seen, &run);
 	}
 	return 0;
 }

@@ -167,6 +167,17 @@ bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run)
 	       !find_schedule(seen, run->nr, &k) && insert(seen, run, false) != NULL;
 }
 
+bool isa_seen_take(struct isa_seen *seen, const struct isa_seen_run *run)
+{
+	const struct key k = { run->hash, run->check };
+
+	if (find_schedule(seen, run->nr, &k))
+		return false;
+	if (seen->nr_insns + (size_t)run->nr > MAX_ALL)
+		make_room(seen);
+	return insert(seen, run, true) != NULL;
+}
+
 void isa_seen_each(const struct isa_seen *seen,
 		   void (*fn)(void *ctx, const struct isa_seen_run *run), void *ctx)
 {

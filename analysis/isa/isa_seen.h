@@ -47,6 +47,12 @@ void isa_seen_mark(struct isa_seen *seen);
 /* Adds a copy of a run. False: it exists, there are too many, or out of memory. */
 bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run);
 
+/*
+ * The same for a run that another process has simulated for this one: it counts as used
+ * in this run of the program, and others make room for it.
+ */
+bool isa_seen_take(struct isa_seen *seen, const struct isa_seen_run *run);
+
 /* If the run is stored, copies its schedule to out[run->nr] and returns true. */
 bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,
 		   struct isa_timing *out);

@@ -120,9 +120,10 @@ int explainer_each(struct explainer *x, explain_fn fn, void *ctx);
  * each. fn() runs there, and gathers in ctx. put() appends what was gathered of an
  * image to out, and forgets it; take() adds that to the whole, in this process, always
  * in the same order. If fn() prints, the result is what it prints, put() only flushes
- * it, and take() prints it. Where a process dies, that is logged, and its images are
- * explained once more; an image whose analysis dies again has explanations with
- * -EOWNERDEAD.
+ * it, and take() prints it; a positive number from these two ends the walk and is
+ * returned. Where a process dies or cannot return its results, that is logged, and its
+ * images are explained once more; an image whose analysis dies again has explanations
+ * with -EOWNERDEAD.
  */
 struct explain_parts {
 	explain_fn fn;

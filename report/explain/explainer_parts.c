@@ -59,7 +59,8 @@ struct parts {
 	struct workers *workers; /* NULL: all is done in this process */
 	struct batch *batch;     /* that is filled */
 	bool pays;               /* it is worth the start of a worker */
-	bool failed;             /* the worker that did one image again */
+	bool failed, crashed;    /* the worker that did one image again */
+	bool is_unfit;           /* workers cannot return results: /tmp is full, … */
 };
 
 static void free_batch(struct batch *b)
@@ -106,8 +107,11 @@ static int put_part(struct parts *p, struct part *part, int file)
 	if (!err)
 		err = explainer_explain_loaded(p->x, &part->loaded, 0, p->how->fn,
 					       p->ctx);
-	if (!err)
+	if (!err) {
 		err = p->how->put(p->ctx, &result);
+		if (err && p->how->prints) /* the file could not be written */
+			err = -EIO;
+	}
 	if (!err)
 		err = p->how->prints ? end_piece(file, start)
 				     : put_piece(file, &result);
@@ -201,6 +205,23 @@ static bool is_whole(const struct worker_result *r, const struct batch *b)
 	return at == r->size;
 }
 
+/* Whether the worker's results must be made again. */
+static bool is_lost(const struct worker_result *r, const struct batch *b)
+{
+	switch (r->err) {
+	case 0:
+		return !is_whole(r, b);
+	case -ECHILD:
+	case -EIO:
+	case -ENOSPC:
+	case -EDQUOT:
+	case -EFBIG:
+	case -ENOMEM: /* which several processes need more of */
+		return true;
+	}
+	return false;
+}
+
 /* What a worker has learned only saves time. */
 static void take_learned(struct parts *p, const struct worker_result *r, size_t at)
 {
@@ -239,13 +260,14 @@ static int take_batch(struct parts *p, const struct worker_result *r,
 	return err;
 }
 
-/* ---- a worker that died ---- */
+/* ---- a worker that died, or could not return its results ---- */
 
 static int take_again(void *ctx, const struct worker_result *r)
 {
 	struct parts *p = ctx;
 
-	p->failed = r->err == -ECHILD || (!r->err && !is_whole(r, r->job));
+	p->failed = is_lost(r, r->job);
+	p->crashed = !r->err || r->err == -ECHILD;
 	if (p->failed || r->err)
 		return p->failed ? 0 : r->err;
 	return take_batch(p, r, r->job);
@@ -265,6 +287,7 @@ static int try_alone(struct parts *p, struct part *part)
 	int err = w ? workers_start(w, &one, &started) : -ENOMEM;
 
 	p->failed = !started;
+	p->crashed = false;
 	if (!err)
 		err = workers_finish(w);
 	workers_free(w, keep_job);
@@ -283,19 +306,36 @@ static int do_again(void *ctx, struct explain_loaded *l)
 		explainer_drop_loaded(p->x, &part.loaded);
 		return err;
 	}
-	log_warn("%s: its analysis crashed again, so its procedures are not explained",
-		 l->image.desc.name);
-	err = do_here(p, &part.loaded, -EOWNERDEAD, &result);
+	if (p->crashed)
+		log_warn("%s: its analysis crashed again, so its procedures are not "
+			 "explained",
+			 l->image.desc.name);
+	else
+		p->is_unfit = true;
+	err = do_here(p, &part.loaded, p->crashed ? -EOWNERDEAD : 0, &result);
 	if (!err)
 		err = take(p, &result);
 	buf_fini(&result);
 	return err;
 }
 
-/* Does the images of a batch again, each in a worker of its own. */
-static int do_all_again(struct parts *p, const struct batch *b, int signal)
+static void put_why_lost(const struct worker_result *r, struct buf *out)
 {
-	struct buf names = { 0 };
+	if (r->err && r->err != -ECHILD)
+		buf_printf(out, "could not return its results (%s)", err_str(r->err));
+	else
+		buf_printf(out, "died%s%s", r->signal ? " of " : "",
+			   r->signal ? strsignal(r->signal) : "");
+}
+
+/*
+ * Does the images of a batch again, each in a worker of its own. Opening them must not
+ * close those of the batch that is about to be handed to a worker.
+ */
+static int do_all_again(struct parts *p, const struct batch *b,
+			const struct worker_result *r)
+{
+	struct buf names = { 0 }, why = { 0 };
 	int err = 0;
 
 	for (size_t i = 0; i < b->nr; i++) {
@@ -303,10 +343,12 @@ static int do_all_again(struct parts *p, const struct batch *b, int signal)
 			buf_printf(&names, "%s%s", names.len ? ", " : "",
 				   b->part[i].name);
 	}
-	log_warn("a worker died%s%s while it explained %s: a new one does that again",
-		 signal ? " of " : "", signal ? strsignal(signal) : "",
-		 buf_str(&names));
+	put_why_lost(r, &why);
+	log_warn("a worker %s while it explained %s: a new one does that again",
+		 buf_str(&why), buf_str(&names));
 	buf_fini(&names);
+	buf_fini(&why);
+	image_cache_pin(p->x->scope->images, true);
 	for (size_t i = 0; i < b->nr && !err; i++) {
 		const struct part *part = &b->part[i];
 
@@ -314,6 +356,7 @@ static int do_all_again(struct parts *p, const struct batch *b, int signal)
 			      ? take(p, &part->result)
 			      : explainer_each_loaded(p->x, part->image, do_again, p);
 	}
+	image_cache_pin(p->x->scope->images, false);
 	return err;
 }
 
@@ -325,8 +368,8 @@ static int on_done(void *ctx, const struct worker_result *r)
 	struct batch *b = r->job;
 	int err;
 
-	if (r->err == -ECHILD || (!r->err && !is_whole(r, b)))
-		err = do_all_again(p, b, r->signal);
+	if (is_lost(r, b))
+		err = do_all_again(p, b, r);
 	else
 		err = r->err ? r->err : take_batch(p, r, b);
 	free_batch(b);
@@ -373,8 +416,11 @@ static int end_batch(struct parts *p)
 	p->batch = NULL;
 	if (!b)
 		return 0;
-	if (p->workers && p->pays)
-		err = workers_start(p->workers, b, &started);
+	if (p->workers && p->pays && !p->is_unfit) {
+		err = selected_windows_prepare(p->x->windows);
+		if (!err)
+			err = workers_start(p->workers, b, &started);
+	}
 	if (!err && !started && p->workers)
 		err = workers_finish(p->workers);
 	if (!err && !started) {
@@ -451,10 +497,10 @@ static int add_image(void *ctx, struct explain_loaded *l)
 	return err || !is_full(p) ? err : end_batch(p);
 }
 
-/* Servers need the network. */
+/* Servers need the network, and the text of --debug an order. */
 static unsigned int nr_workers(const struct explainer *x)
 {
-	return x->scope->source.asked == ATTRIBUTION_TIP ||
+	return x->scope->source.asked == ATTRIBUTION_TIP || x->scope->req->debug ||
 			       image_cache_remote(x->scope->images)
 		       ? 1
 		       : workers_wanted();

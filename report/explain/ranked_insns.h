@@ -56,14 +56,6 @@ void ranked_insns_fini(struct ranked_insns *s);
  */
 int ranked_insns_add(struct ranked_insns *s, double amount, struct ranked_insn **out);
 
-/*
- * Appends the instructions as bytes, and empties s, which keeps its limit and least.
- * They must have no records. ranked_insns_get() adds them to s; the bytes may be
- * damaged. Return 0, -ENOMEM or -CPI_ECORRUPT.
- */
-int ranked_insns_put(struct ranked_insns *s, struct buf *out);
-int ranked_insns_get(struct ranked_insns *s, const uint8_t *data, size_t size);
-
 /* The instructions, at most as many as the limit, the greatest first. */
 const struct ranked_insn *ranked_insns_sorted(struct ranked_insns *s, size_t *nr);
 

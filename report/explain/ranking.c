@@ -15,7 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "report/explain/calc.h"
 #include "report/explain/culprits.h"
 #include "report/select/facts.h"
@@ -25,8 +24,7 @@
 
 /* Adds the instructions of one procedure after the other. */
 struct insn_adder {
-	struct ranking *r;   /* of some images: what explanations add to */
-	struct ranking *all; /* of those that are done */
+	struct ranking *r;
 	struct explainer *x;
 	const struct explanation *ex;
 	bool words;
@@ -185,69 +183,39 @@ static bool may_enter(void *ctx, const struct query_image *image,
 		      const struct symbol *symbol, double samples)
 {
 	const struct insn_adder *a = ctx;
+	size_t nr;
 
 	(void)image;
 	(void)symbol;
+	if (a->r->insns.limit <= SHORT_LIST)
+		ranked_insns_sorted(&a->r->insns, &nr); /* raises least at once */
 	return samples >= a->r->insns.least;
-}
-
-static int put_part(void *ctx, struct buf *out)
-{
-	struct insn_adder *a = ctx;
-
-	buf_put(out, &a->r->all, sizeof(a->r->all));
-	a->r->all = 0;
-	return ranked_insns_put(&a->r->insns, out);
-}
-
-static int take_part(void *ctx, const uint8_t *data, size_t size)
-{
-	struct insn_adder *a = ctx;
-	double all;
-	size_t nr;
-	int err;
-
-	if (size < sizeof(all))
-		return -CPI_ECORRUPT;
-	memcpy(&all, data, sizeof(all));
-	a->all->all += all;
-	err = ranked_insns_get(&a->all->insns, data + sizeof(all), size - sizeof(all));
-	if (a->all->insns.limit <= SHORT_LIST)
-		ranked_insns_sorted(&a->all->insns, &nr); /* raises least at once */
-	if (a->r->insns.least < a->all->insns.least)
-		a->r->insns.least = a->all->insns.least;
-	return err;
 }
 
 static int rank(struct insn_adder *a, uint64_t limit, explain_fn fn)
 {
-	const struct explain_parts parts = { fn, put_part, take_part, false };
 	const struct scope *s = explainer_scope(a->x);
-	struct ranking part = { .all = 0 };
 	int err = scope_needs_time(s);
 
-	a->r = &part;
-	*a->all = (struct ranking){ .all = 0 };
-	ranked_insns_init(&a->all->insns, limit);
+	*a->r = (struct ranking){ .all = 0 };
 	ranked_insns_init(&a->r->insns, limit);
 	explainer_leave_out(a->x, may_enter, a, false);
 	if (!err)
-		err = explainer_each_part(a->x, &parts, a);
-	a->all->all += scope_unknown(s);
-	ranked_insns_fini(&a->r->insns);
+		err = explainer_each(a->x, fn, a);
+	a->r->all += scope_unknown(s);
 	return err;
 }
 
 int ranking_hot(struct explainer *x, uint64_t limit, struct ranking *out)
 {
-	struct insn_adder a = { .all = out, .x = x };
+	struct insn_adder a = { .r = out, .x = x };
 
 	return rank(&a, limit, on_hot);
 }
 
 int ranking_stalls(struct explainer *x, uint64_t limit, bool words, struct ranking *out)
 {
-	struct insn_adder a = { .all = out, .x = x, .words = words };
+	struct insn_adder a = { .r = out, .x = x, .words = words };
 
 	return rank(&a, limit, on_stalls);
 }

@@ -21,7 +21,7 @@
 
 struct selected_windows {
 	struct window_weights *weights;
-	struct branch_history *history; /* made for the first image that is asked for */
+	struct branch_history *history; /* by selected_windows_prepare() */
 	struct buf images; /* struct query_image, by number; the names are owned */
 	struct explain_windows at;
 	int64_t at_image;
@@ -162,6 +162,11 @@ void selected_windows_free(struct selected_windows *f)
 	free(f);
 }
 
+int selected_windows_prepare(struct selected_windows *f)
+{
+	return f && !f->history ? branch_history_new(f->weights, &f->history) : 0;
+}
+
 int selected_windows_image(struct selected_windows *f, int64_t image,
 			   const struct explain_windows **out)
 {
@@ -174,8 +179,7 @@ int selected_windows_image(struct selected_windows *f, int64_t image,
 	}
 	if (!f->at.weights || f->at_image != image) {
 		forget_image(f);
-		if (!f->history)
-			err = branch_history_new(f->weights, &f->history);
+		err = selected_windows_prepare(f);
 		if (!err)
 			err = window_weights_edges(f->weights, i, &f->at.runs,
 						   &f->at.branches);

@@ -23,6 +23,12 @@ int selected_windows_load(struct db *db, const struct query_selection *sel,
 void selected_windows_free(struct selected_windows *f); /* accepts NULL */
 
 /*
+ * Makes what all images share, so that copies of this process have it. Accepts NULL. 0
+ * or -ENOMEM.
+ */
+int selected_windows_prepare(struct selected_windows *f);
+
+/*
  * The parts of windows in an image, valid until the next call; NULL if there are none
  * or f is NULL. 0 or -ENOMEM.
  */

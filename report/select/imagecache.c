@@ -38,6 +38,7 @@ struct cached_image {
 	struct image *image; /* NULL: closed, or could not be opened (err) */
 	int err;
 	bool warned_of_lines;
+	bool pinned; /* it stays open */
 	struct image_mark mark;
 	uint64_t used; /* the clock at its last use */
 };
@@ -192,12 +193,22 @@ static void close_oldest(struct image_cache *cache)
 	hmap_for_each (&cache->map, n, next) {
 		struct cached_image *e = entry_of(n);
 
-		if (e->image && (!oldest || e->used < oldest->used))
+		if (e->image && !e->pinned && (!oldest || e->used < oldest->used))
 			oldest = e;
 	}
+	if (!oldest)
+		return;
 	image_close(oldest->image);
 	oldest->image = NULL;
 	cache->nr_open--;
+}
+
+void image_cache_pin(struct image_cache *cache, bool pinned)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&cache->map, n, next)
+		entry_of(n)->pinned = pinned && entry_of(n)->image;
 }
 
 static int open_captured(struct image_cache *cache, const struct query_image *row,

@@ -34,6 +34,9 @@ void image_cache_free(struct image_cache *cache); /* accepts NULL */
 /* Keeps up to nr images open (at least 1), for callers that read all of them twice. */
 void image_cache_hold(struct image_cache *cache, size_t nr);
 
+/* Images that are open now stay open, also beyond that number; false ends this. */
+void image_cache_pin(struct image_cache *cache, bool pinned);
+
 /*
  * Adds places to search. Debug files are also searched in debug_dir, or in
  * $CPI_DEBUG_DIR if it is NULL. With debuginfod, or if $CPI_DEBUGINFOD is set and not

@@ -33,8 +33,12 @@
 
 #define MAX_JOBS   64
 #define MAX_QUEUED 256 /* jobs whose results wait for one before them */
+#define UNABLE     75  /* exit status; EX_TEMPFAIL of sysexits.h */
 
-/* Besides memory and open files: what libraries use to read debug files. */
+/*
+ * Besides memory and open files: what libraries use to read debug files. mapping.h sets
+ * a handler, and asks for the user, before it maps one.
+ */
 static const int allowed[] = {
 	SYS_read,         SYS_write,          SYS_pread64,   SYS_pwrite64,
 	SYS_readv,        SYS_writev,         SYS_fstat,     SYS_statx,
@@ -43,7 +47,8 @@ static const int allowed[] = {
 	SYS_brk,          SYS_futex,          SYS_getrandom, SYS_clock_gettime,
 	SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_exit,      SYS_exit_group,
 	SYS_readlinkat,   SYS_faccessat,      SYS_getpid,    SYS_gettid,
-	SYS_getcwd,       SYS_sched_yield,    SYS_tgkill,
+	SYS_getcwd,       SYS_sched_yield,    SYS_tgkill,    SYS_rt_sigaction,
+	SYS_geteuid,
 #ifdef SYS_newfstatat
 	SYS_newfstatat,
 #endif
@@ -51,7 +56,7 @@ static const int allowed[] = {
 	SYS_readlink,     SYS_access,         SYS_stat,      SYS_lstat,
 #endif
 #ifdef SANITIZERS
-	SYS_sigaltstack,  SYS_rt_sigaction,
+	SYS_sigaltstack,
 #endif
 };
 
@@ -61,6 +66,7 @@ struct worker {
 	int process; /* pidfd; -1: it has ended */
 	int signal;
 	bool failed;
+	bool unable; /* to begin, or to write its result */
 	FILE *file;
 };
 
@@ -104,6 +110,7 @@ struct workers *workers_new(unsigned int nr, worker_fn fn, worker_done_fn done,
 {
 	struct workers *w = calloc(1, sizeof(*w));
 
+	signal(SIGCHLD, SIG_DFL); /* if it is ignored, waitid() does not say how */
 	if (w) {
 		w->nr = nr;
 		w->fn = fn;
@@ -138,16 +145,16 @@ static void work(const struct workers *w, struct worker *own, pid_t parent)
 
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
+	signal(SIGXFSZ, SIG_IGN); /* a write then fails with EFBIG */
 	if (!err && dup2(file, STDOUT_FILENO) < 0)
 		err = -errno;
 	if (!err)
 		err = confine();
-	if (!err && lseek(file, sizeof(err), SEEK_SET) < 0)
-		err = -errno;
-	if (!err)
-		err = w->fn(w->ctx, own->job, file);
+	if (err || lseek(file, sizeof(err), SEEK_SET) < 0)
+		_exit(UNABLE);
+	err = w->fn(w->ctx, own->job, file);
 	_exit(pwrite(file, &err, sizeof(err), 0) == sizeof(err) ? EXIT_SUCCESS
-								: EXIT_FAILURE);
+								: UNABLE);
 }
 
 /* ---- the process ---- */
@@ -162,6 +169,7 @@ static void end(struct worker *p)
 		;
 	p->signal = info.si_code == CLD_EXITED ? 0 : info.si_status;
 	p->failed = info.si_code != CLD_EXITED || info.si_status;
+	p->unable = info.si_code == CLD_EXITED && info.si_status == UNABLE;
 	close(p->process);
 	p->process = -1;
 }
@@ -193,7 +201,9 @@ static void collect(struct workers *w, bool wait)
 /* Gives out the result of a worker that has ended. */
 static int give(struct workers *w, struct worker *p)
 {
-	struct worker_result r = { .job = p->job, .signal = p->signal, .err = -ECHILD };
+	struct worker_result r = { .job = p->job,
+				   .signal = p->signal,
+				   .err = p->failed && !p->unable ? -ECHILD : -EIO };
 	const int file = fileno(p->file);
 	struct stat st;
 	void *data = NULL;

@@ -18,7 +18,11 @@ struct workers;
 /* What a worker has written; valid only while worker_done_fn runs. */
 struct worker_result {
 	void *job;
-	int err;    /* -ECHILD: the worker died; else what worker_fn returned */
+	/*
+	 * -ECHILD: the worker died. -EIO: it could not begin, or its result could not
+	 * be written or read. Else what worker_fn returned.
+	 */
+	int err;
 	int signal; /* that it died of; 0: none, or it is not known */
 	const uint8_t *data;
 	size_t size;
@@ -42,7 +46,10 @@ unsigned int workers_wanted(void);
 /* Whether $CPI_JOBS says so. */
 bool workers_are_asked_for(void);
 
-/* At most nr workers run at the same time. NULL when out of memory. */
+/*
+ * At most nr workers run at the same time. SIGCHLD gets its default action. NULL when
+ * out of memory.
+ */
 struct workers *workers_new(unsigned int nr, worker_fn fn, worker_done_fn done,
 			    void *ctx);
 
