@@ -23,7 +23,7 @@ def check_interval(i, value):
 def check_culprits(stall):
     assert stall["cycles"] > 0 and stall["culprits"]
     for culprit in stall["culprits"]:
-        assert list(culprit) == ["reason", "offset", "most"]
+        assert list(culprit) == ["reason", "offset", "most", "usually_helps"]
         assert 0 <= culprit["most"] <= stall["cycles"] + 0.001
 
 
