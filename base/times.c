@@ -39,7 +39,7 @@ uint64_t time_clock_ns(clockid_t id)
 
 	if (clock_gettime(id, &ts))
 		return 0;
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+	return time_to_ns(&ts);
 }
 
 uint64_t time_mono_ns(void)

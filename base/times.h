@@ -13,6 +13,12 @@
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_HOUR (3600 * NSEC_PER_SEC)
 
+/* Of a clock or a file; not before 1970. */
+static inline uint64_t time_to_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_nsec;
+}
+
 /*
  * Any clock, such as the CPU time of this thread (CLOCK_THREAD_CPUTIME_ID), or of a
  * process (clock_getcpuclockid()); 0 for a clock that cannot be read.

@@ -94,9 +94,7 @@ static int check_content(const struct cpi_capture_request *q)
 
 	if (fstat(CAPTURE_FD_IMAGE, &st) < 0)
 		return -errno;
-	if ((uint64_t)st.st_size != q->size ||
-	    (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t)st.st_mtim.tv_nsec !=
-		    q->mtime_ns)
+	if ((uint64_t)st.st_size != q->size || time_to_ns(&st.st_mtim) != q->mtime_ns)
 		return -CPI_EMISMATCH;
 	err = elfid_read(CAPTURE_FD_IMAGE, &id);
 	if (err)

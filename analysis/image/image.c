@@ -331,8 +331,7 @@ static int check_identity(const struct image_desc *desc, const struct elffile *f
 		return 0;
 	if (fstat(f->fd, &st) < 0)
 		return -errno;
-	mtime_ns = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
-		   (uint64_t)st.st_mtim.tv_nsec;
+	mtime_ns = time_to_ns(&st.st_mtim);
 	return (uint64_t)st.st_size == desc->size && mtime_ns == desc->mtime_ns
 		       ? 0
 		       : -CPI_EMISMATCH;
@@ -345,11 +344,6 @@ static bool has_symtab(const struct elffile *f)
 	return elffile_section(f, ".symtab", &shdr);
 }
 
-static uint64_t to_ns(const struct timespec *ts)
-{
-	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
-}
-
 /* Fills out from f, which may be NULL. Returns false if f is not a file. */
 static bool find_origin(const struct elffile *f, struct image_origin *out)
 {
@@ -360,7 +354,8 @@ static bool find_origin(const struct elffile *f, struct image_origin *out)
 	if (f->fd < 0 || fstat(f->fd, &st))
 		return false;
 	*out = (struct image_origin){ st.st_dev, st.st_ino, (uint64_t)st.st_size,
-				      to_ns(&st.st_mtim), to_ns(&st.st_ctim) };
+				      time_to_ns(&st.st_mtim),
+				      time_to_ns(&st.st_ctim) };
 	return true;
 }
 

@@ -52,15 +52,14 @@ static int find_real_time(struct import *im)
 {
 	const struct perfdata_info *info = perfdata_info(im->pd);
 	uint64_t end_ns = im->last_ns - im->first_ns; /* nothing is before 1970 */
+	uint64_t file_ns;
 	struct stat st;
 
 	if (fstat(im->fd, &st))
 		return -errno;
-	if (st.st_mtim.tv_sec > 0 &&
-	    (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t)st.st_mtim.tv_nsec >
-		    end_ns)
-		end_ns = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
-			 (uint64_t)st.st_mtim.tv_nsec;
+	file_ns = st.st_mtim.tv_sec > 0 ? time_to_ns(&st.st_mtim) : 0;
+	if (file_ns > end_ns)
+		end_ns = file_ns;
 	im->to_real = (int64_t)(end_ns - im->last_ns);
 	if (info->wall_ns)
 		im->to_real = (int64_t)(info->wall_ns - info->clock_ns);

@@ -112,7 +112,7 @@ out:
 /* Converts a time of the real-time clock to the monotonic one; never in the future. */
 static uint64_t to_mono(const struct timespec *ts)
 {
-	uint64_t real_ns = (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
+	uint64_t real_ns = time_to_ns(ts);
 	uint64_t now_ns = time_mono_ns(), real_now_ns = time_real_ns(), ago_ns;
 
 	ago_ns = real_now_ns > real_ns ? real_now_ns - real_ns : 0;

@@ -31,8 +31,7 @@ struct file_identity file_identity_of(const struct stat *st)
 		.device = st->st_dev,
 		.inode = st->st_ino,
 		.size = (uint64_t)st->st_size,
-		.mtime_ns = (uint64_t)st->st_mtim.tv_sec * NSEC_PER_SEC +
-			    (uint64_t)st->st_mtim.tv_nsec,
+		.mtime_ns = time_to_ns(&st->st_mtim),
 	};
 }
 

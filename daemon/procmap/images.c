@@ -316,11 +316,6 @@ struct known_image *images_get(struct images *im, const char *name,
 	return image;
 }
 
-static uint64_t to_ns(const struct timespec *ts)
-{
-	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
-}
-
 struct imagefile images_file(const struct known_image *image, pid_t tgid)
 {
 	const struct image_desc *d = &image->desc;
@@ -349,7 +344,7 @@ static void take_file(struct known_image *image, const struct imagefile_found *f
 	d->device = f->st.st_dev;
 	d->inode = f->st.st_ino;
 	d->size = f->st.st_size;
-	d->mtime_ns = to_ns(&f->st.st_mtim);
+	d->mtime_ns = time_to_ns(&f->st.st_mtim);
 	image->has_place = f->has_name;
 	image->place_tgid = f->place_tgid;
 	image->author = imagefile_author(&f->st);
@@ -399,7 +394,7 @@ static void resolve_now(struct images *im, struct known_image *image, pid_t tgid
 static bool same_content(const struct known_image *image, const struct stat *st)
 {
 	return (uint64_t)st->st_size == image->desc.size &&
-	       to_ns(&st->st_mtim) == image->desc.mtime_ns;
+	       time_to_ns(&st->st_mtim) == image->desc.mtime_ns;
 }
 
 static bool same_inode(const struct known_image *image, const struct stat *st)
@@ -435,7 +430,7 @@ static void look_again(struct images *im, struct known_image *image)
 	if (!image->has_place || look_at_place(im, image, &st) ||
 	    !same_inode(image, &st))
 		return;
-	ago_ns = time_real_ns() - to_ns(&st.st_ctim);
+	ago_ns = time_real_ns() - time_to_ns(&st.st_ctim);
 	if (ago_ns < STABLE_NS)
 		image->state = IMAGE_FRESH;
 	image->calm = ago_ns >= CALM_NS && ago_ns <= INT64_MAX;

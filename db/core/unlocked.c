@@ -49,8 +49,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 /* Whether a write from now on would get the same time. */
 static bool is_fresh(const struct stat *st)
 {
-	const uint64_t changed_ns = (uint64_t)st->st_ctim.tv_sec * NSEC_PER_SEC +
-				    (uint64_t)st->st_ctim.tv_nsec;
+	const uint64_t changed_ns = time_to_ns(&st->st_ctim);
 	const uint64_t now_ns = time_real_ns();
 
 	return changed_ns <= now_ns && now_ns - changed_ns < STEP_NS;

@@ -18,12 +18,9 @@
 #define MAX_EDGES    16
 #define MAX_UNKNOWNS (MAX_EDGES + FLOW_MAX)
 
-/* The constants of flow_repair.c. */
-#define DOOR_SD 3.0
-#define HEAVY   2.0
-#define SHAPE   1.0
-#define SCALES  100
-#define WAYS    0.2
+/* Other constants of flow_repair.c. */
+#define SCALES 100
+#define WAYS   0.2
 
 struct problem {
 	struct arena arena;

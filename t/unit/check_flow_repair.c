@@ -19,11 +19,6 @@
 #define MAX_BLOCKS 10
 #define MAX_EDGES  32
 
-/* The constants of flow_repair.c's cost. */
-#define DOOR_SD 3.0
-#define HEAVY   2.0
-#define SHAPE   1.0
-
 struct problem {
 	struct arena arena;
 	struct cfg *cfg;

@@ -89,13 +89,27 @@ START_TEST(without_options_the_defaults_stand)
 }
 END_TEST
 
+START_TEST(windows_have_the_usual_memory_unless_a_size_is_given)
+{
+	struct options o;
+
+	ck_assert_int_eq(parse("--windows-memory 8M --windows-memory auto", &o), 0);
+	ck_assert_uint_eq(o.session.windows.bytes, 0);
+	options_fini(&o);
+	ck_assert_int_eq(parse("", &o), 0);
+	ck_assert_uint_eq(o.session.windows.bytes, 0);
+	options_fini(&o);
+}
+END_TEST
+
 START_TEST(every_option_is_taken)
 {
 	struct options o;
 
 	ck_assert_int_eq(
 		parse("--db a.db --socket s.sock --log l.log -F 250.5 "
-		      "--stacks fp --budget 2% --check 30s --collector perf --sweep 5s "
+		      "--stacks fp --windows-memory 8M --budget 2% --check 30s "
+		      "--collector perf --sweep 5s "
 		      "--flush 1m "
 		      "--epoch 2h --max-memory 8M --by comm,label --by-process x* "
 		      "--group g "
@@ -114,6 +128,7 @@ START_TEST(every_option_is_taken)
 	ck_assert_uint_eq(o.session.flush_ns, 60 * NSEC_PER_SEC);
 	ck_assert_uint_eq(o.session.epoch_ns, 7200 * NSEC_PER_SEC);
 	ck_assert_uint_eq(o.session.max_memory, 8 << 20);
+	ck_assert_uint_eq(o.session.windows.bytes, 8 << 20);
 	ck_assert_uint_eq(o.session.by, 1u << CONTEXT_COMM | 1u << CONTEXT_LABEL |
 						1u << CONTEXT_PROCESS);
 	ck_assert(o.session.windows.by_context);
@@ -245,6 +260,9 @@ static const char *const refused[] = {
 	"--stacks-freq 1e-300",
 	"--windows 1e-300",
 	"--windows 1001",
+	"--windows-memory 0",
+	"--windows-memory much",
+	"--windows-memory auto,8M",
 	"-F 1e-300",
 	"-F 1e30",
 	"--budget 1e-300",
@@ -469,6 +487,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("options");
 
 	tcase_add_test(tc, without_options_the_defaults_stand);
+	tcase_add_test(tc, windows_have_the_usual_memory_unless_a_size_is_given);
 	tcase_add_test(tc, every_option_is_taken);
 	tcase_add_loop_test(tc, by_replaces_the_kinds_that_are_kept, 0, NR(kinds));
 	tcase_add_loop_test(tc, events_are_separated_by_commas_outside_slashes, 0,

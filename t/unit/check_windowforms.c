@@ -391,6 +391,29 @@ START_TEST(user_without_room_scans_nothing)
 }
 END_TEST
 
+/* Forms have less than half of it; on up to 8 CPUs 2^18 cells are left for pages. */
+START_TEST(usual_memory_has_room_for_code_beside_the_rings)
+{
+	static const uint32_t nr_cpus[] = { 1, 2, 4, 8, 16, 128 };
+	const bool origins = _i & 1;
+	const uint32_t rings = 2 * windowsource_ring_bytes(nr_cpus[_i / 2], origins);
+	struct windowsource ws = { .cfg.nr_entries = 16384 };
+	uint64_t forms;
+
+	windowsource_size_forms(&ws, rings);
+	forms = ws.nr_forms * sizeof(struct cpi_form) +
+		ws.nr_form_cells * sizeof(union cpi_code_cell);
+	ck_assert_uint_le(2 * forms, ws.cfg.max_bytes);
+	if (nr_cpus[_i / 2] <= 8)
+		ck_assert_uint_ge(windowsource_nr_cells(&ws.cfg, rings + forms),
+				  1u << 18);
+	/* A size that is given stays. */
+	ws.cfg.max_bytes = 5 << 20;
+	windowsource_size_forms(&ws, rings);
+	ck_assert_uint_eq(ws.cfg.max_bytes, 5 << 20);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("windowforms");
@@ -407,6 +430,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, form_that_waits_for_room_evicts_one);
 	tcase_add_test(tc, scans_leave_room_for_what_windows_lack);
 	tcase_add_test(tc, user_without_room_scans_nothing);
+	tcase_add_loop_test(tc, usual_memory_has_room_for_code_beside_the_rings, 0, 12);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -11,6 +11,11 @@
 
 #define FLOW_MAX 16 /* blocks */
 
+/* The constants of flow_repair.c's cost. */
+#define DOOR_SD 3.0
+#define HEAVY   2.0
+#define SHAPE   1.0
+
 /* Solves a x = x for n unknowns; the solution replaces x. */
 static inline void flow_make_solve(int n, double a[FLOW_MAX][FLOW_MAX], double *x)
 {

@@ -34,6 +34,7 @@
 #include "tools/commands.h"
 #include "tools/ui/pager.h"
 #include "tools/ui/spark.h"
+#include "tools/ui/term.h"
 
 #define FACT_LINES   3 /* above the titles */
 #define FIRST_ROW    (FACT_LINES + 1)
@@ -55,7 +56,7 @@ struct screen {
 	enum top_order order;
 	char filter[FILTER_SIZE];
 	char message[128]; /* the answer to the last key; shown once */
-	bool filtering, paused, helping, done, block;
+	bool filtering, paused, helping, done, block, in_color;
 	struct top_row *
 		*row; /* in the order shown; NULL if they must be ranked again */
 	size_t nr_rows, selected, first;
@@ -286,13 +287,6 @@ static void look(struct screen *s)
 	s->err = top_feed_look(s->feed, &s->top, &s->facts);
 }
 
-static bool has_colors_here(void)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	return has_colors() && !(no_color && *no_color);
-}
-
 /*
  * Runs, in a child, the command that lists a procedure; its output goes to the pager.
  */
@@ -319,7 +313,7 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 	argv[argc++] = "--epoch";
 	argv[argc++] = (char *)top_feed_epochs(s->feed);
 	argv[argc++] = "--color";
-	argv[argc++] = has_colors_here() ? "always" : "never";
+	argv[argc++] = s->in_color ? "always" : "never";
 	argv[argc++] = "--db";
 	argv[argc++] = (char *)top_feed_db(s->feed);
 	for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++) {
@@ -577,7 +571,8 @@ static int begin(struct screen *s)
 	nodelay(stdscr, TRUE);
 	set_escdelay(25);
 	curs_set(0);
-	if (has_colors_here()) {
+	s->in_color = has_colors() && term_has_color();
+	if (s->in_color) {
 		start_color();
 		use_default_colors();
 		init_pair(COLOR_HOT, COLOR_RED, -1);

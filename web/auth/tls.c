@@ -89,11 +89,8 @@ static void take_stamps(const struct tls_files *files, struct tls_stamp out[3])
 	for (int i = 0; i < 3; i++) {
 		out[i] = (struct tls_stamp){ 0 };
 		if (path[i] && !stat(path[i], &st))
-			out[i] = (struct tls_stamp){
-				st.st_ino, (uint64_t)st.st_size,
-				(uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
-					(uint64_t)st.st_mtim.tv_nsec
-			};
+			out[i] = (struct tls_stamp){ st.st_ino, (uint64_t)st.st_size,
+						     time_to_ns(&st.st_mtim) };
 	}
 }
 
