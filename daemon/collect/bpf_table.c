@@ -388,7 +388,8 @@ int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
 	}
 	*out = (struct cpi_bpf_exec_id *)all.data;
 	*nr = all.len / sizeof(**out);
-	qsort(*out, *nr, sizeof(**out), compare_tgid);
+	if (*nr)
+		qsort(*out, *nr, sizeof(**out), compare_tgid);
 	return 0;
 }
 
