@@ -95,7 +95,7 @@ CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0114-cli-move.t \
 	t/0117-cli-pairs.t t/0118-cli-records.t t/0119-cli-over-time.t \
-	t/0145-cli-doctor.t t/0148-cli-mark.t t/0149-cli-schedules.t t/0153-cli-jobs.t t/0146-deploy-alerts.t
+	t/0145-cli-doctor.t t/0148-cli-mark.t t/0149-cli-schedules.t t/0153-cli-jobs.t t/0154-cli-rows.t t/0146-deploy-alerts.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
 	t/0204-cpid-metrics.t t/0205-cpid-top.t \
 	t/0206-cpid-helpers.t t/0207-cpid-descriptors.t \

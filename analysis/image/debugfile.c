@@ -30,7 +30,8 @@ struct proof {
 	uint8_t id[BUILD_ID_MAX];
 	size_t id_size; /* 0: the checksum counts */
 	uint32_t crc;
-	const struct elffile *except; /* it does not count; or NULL */
+	const struct elffile *except;      /* it does not count; or NULL */
+	const struct image_search *search; /* is told of each path; or NULL */
 };
 
 static int checksum(const struct elffile *f, uint32_t *crc)
@@ -100,9 +101,13 @@ static int adopt(int fd, const struct proof *want, struct elffile **out)
 static int open_candidate(const char *path, bool follow, const struct proof *want,
 			  struct elffile **out)
 {
-	char *real = follow ? realpath(path, NULL) : NULL;
-	int fd = file_open_regular(AT_FDCWD, real ? real : path, NULL);
+	char *real;
+	int fd;
 
+	if (want->search && want->search->look)
+		want->search->look(want->search->looked, path, follow);
+	real = follow ? realpath(path, NULL) : NULL;
+	fd = file_open_regular(AT_FDCWD, real ? real : path, NULL);
 	free(real);
 	return fd < 0 ? -ENOENT : adopt(fd, want, out);
 }
@@ -183,10 +188,11 @@ static int find_by_link(const char *path, const char *root, const char *name,
 	return err;
 }
 
-int debugfile_find(struct elffile *f, const char *path, const char *root,
-		   struct elffile **out)
+/* debugfile_find(), which tells search of each path. */
+static int find_below_root(struct elffile *f, const char *path, const char *root,
+			   const struct image_search *search, struct elffile **out)
 {
-	struct proof want = { .except = f };
+	struct proof want = { .except = f, .search = search };
 	const uint8_t *rest;
 	const char *name;
 	size_t size;
@@ -201,6 +207,12 @@ int debugfile_find(struct elffile *f, const char *path, const char *root,
 		return -ENOENT;
 	want.crc = number_of(f, rest);
 	return find_by_link(path, root, name, &want, out);
+}
+
+int debugfile_find(struct elffile *f, const char *path, const char *root,
+		   struct elffile **out)
+{
+	return find_below_root(f, path, root, NULL, out);
 }
 
 static const char *read_altlink(struct elffile *f, struct proof *want)
@@ -288,9 +300,9 @@ int debugfile_search(struct elffile *f, const char *path,
 	int err = -ENOENT;
 
 	if (search && search->directory)
-		err = debugfile_find(f, path, search->directory, out);
+		err = find_below_root(f, path, search->directory, search, out);
 	if (err == -ENOENT)
-		err = debugfile_find(f, path, DEBUGFILE_ROOT, out);
+		err = find_below_root(f, path, DEBUGFILE_ROOT, search, out);
 	want.id_size = elffile_build_id(f, want.id);
 	return err == -ENOENT ? fetch(search, &want, out) : err;
 }
@@ -298,7 +310,7 @@ int debugfile_search(struct elffile *f, const char *path,
 int debugfile_search_id(const uint8_t *id, size_t id_size,
 			const struct image_search *search, struct elffile **out)
 {
-	struct proof want = { .id_size = id_size };
+	struct proof want = { .id_size = id_size, .search = search };
 	int err = -ENOENT;
 
 	if (!id_size || id_size > sizeof(want.id))

@@ -102,6 +102,12 @@ struct image_search {
 	int (*fetch)(void *ctx, const uint8_t *id, size_t id_size);
 	void *ctx;
 	/*
+	 * Is told of each path before a debug file is opened there, or is found
+	 * missing. Symbolic links are followed only with follow. May be NULL.
+	 */
+	void (*look)(void *looked, const char *path, bool follow);
+	void *looked;
+	/*
 	 * A cache of procedures. recall() fills the empty table and returns 0, or
 	 * -ENOMEM. After any other error the procedures are read from the file and its
 	 * debug file (origin), and passed to keep(). recall is NULL if there is no

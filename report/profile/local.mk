@@ -2,6 +2,7 @@
 report_libreport_a_SOURCES += \
 	report/profile/prof.c report/profile/prof.h report/profile/prof_epochs.c report/profile/prof_epochs.h \
 	report/profile/prof_evidence.c \
+	report/profile/prof_kept.c report/profile/prof_kept.h \
 	report/profile/prof_parts.c report/profile/prof_parts.h \
 	report/profile/prof_rows.c report/profile/prof_rows.h \
 	report/profile/prof_time.c report/profile/prof_time.h report/profile/top.c \

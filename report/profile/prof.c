@@ -20,6 +20,7 @@
 #include "base/progress.h"
 #include "db/profile/stacktree.h"
 #include "report/profile/prof_context.h"
+#include "report/profile/prof_kept.h"
 #include "report/profile/prof_parts.h"
 #include "report/profile/prof_rows.h"
 #include "report/profile/prof_time.h"
@@ -39,6 +40,7 @@ const struct prof_context prof_contexts[NR_PROF_BY] = {
 struct gather {
 	struct prof *p;
 	struct image_cache *images;
+	struct prof_kept *kept; /* NULL: these rows are not kept */
 	struct progress progress;
 	int64_t measured; /* the last image whose branch-stack cycles were added */
 };
@@ -117,7 +119,9 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t st
 	err = image_cache_get(g->images, &q->image, &image);
 	if (err == -ENOMEM)
 		return err;
-	err = weigh(g, q, image, stream);
+	err = g->kept ? prof_kept_image(g->kept, &q->image) : 0;
+	if (!err)
+		err = weigh(g, q, image, stream);
 	if (err)
 		return err;
 	unit = time_source_unit(&g->p->source, stream, q->profile);
@@ -192,13 +196,43 @@ static void on_progress(void *ctx, size_t done, size_t all)
 	progress_update(&g->progress, done, all);
 }
 
-static int gather_profiles(struct prof *p)
+static int read_profiles(struct gather *g)
 {
-	struct gather g = { .p = p, .progress = progress_begin("reading images") };
+	struct prof *p = g->p;
 	struct query_selection query = p->sel.query;
 	int err;
 
 	query.unknown = true;
+	g->progress = progress_begin("reading images");
+	err = query_profiles(p->sel.db, &query, on_profile, g, on_progress);
+	progress_end(&g->progress);
+	if (err == -CPI_EEMPTY && p->whole)
+		err = 0; /* this interval has no samples of the selected contexts */
+	return err;
+}
+
+/* Rows that an earlier run kept, or else from the profiles. */
+static int find_rows(struct gather *g)
+{
+	int err = prof_kept_open(g->p, g->images, &g->kept);
+
+	if (!err)
+		err = g->kept ? prof_kept_load(g->kept, g->p, g->images) : -ENOENT;
+	if (err == -ENOENT && g->kept)
+		image_cache_follow(g->images, prof_kept_trail(g->kept));
+	if (err == -ENOENT) {
+		err = read_profiles(g);
+		if (!err && g->kept)
+			prof_kept_save(g->kept, g->p);
+	}
+	prof_kept_close(g->kept);
+	return err;
+}
+
+static int gather_profiles(struct prof *p)
+{
+	struct gather g = { .p = p };
+	int err;
 
 	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
 				   p->quiet         ? IMAGE_WARN_NEVER
@@ -209,10 +243,7 @@ static int gather_profiles(struct prof *p)
 	err = image_cache_search(g.images, p->req->select.debug_dir,
 				 p->req->select.debuginfod);
 	if (!err)
-		err = query_profiles(p->sel.db, &query, on_profile, &g, on_progress);
-	if (err == -CPI_EEMPTY && p->whole)
-		err = 0; /* this interval has no samples of the selected contexts */
-	progress_end(&g.progress);
+		err = find_rows(&g);
 	image_cache_free(g.images);
 	return err;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/times.h"
 #include "db/query/content.h"
 
 /* What changes when a file is replaced, or written to. */
@@ -25,8 +26,8 @@ static int add_file(void *ctx, const char *image)
 		part[0] = st.st_dev;
 		part[1] = st.st_ino;
 		part[2] = (uint64_t)st.st_size;
-		part[3] = (uint64_t)st.st_mtim.tv_sec;
-		part[4] = (uint64_t)st.st_mtim.tv_nsec;
+		part[3] = time_to_ns(&st.st_mtim);
+		part[4] = time_to_ns(&st.st_ctim);
 	}
 	sha256_update(sha, sizeof(part), (const uint8_t *)part);
 	return 0;
@@ -55,26 +56,46 @@ static void add_events(struct buf *text, const struct selection *sel)
 			   sel->marks.mark[i].host, sel->marks.mark[i].text);
 }
 
+static int add_content(struct sha256_ctx *sha, const struct selection *sel)
+{
+	struct buf text = { 0 };
+	int err;
+
+	add_epochs(&text, &sel->epochs);
+	add_events(&text, sel);
+	err = query_content(sel->db, &sel->epochs, &text, add_file, sha);
+	if (!err)
+		err = text.err;
+	if (!err)
+		sha256_update(sha, text.len, (const uint8_t *)text.data);
+	buf_fini(&text);
+	return err;
+}
+
+int content_hash(const struct selection *sel, uint8_t out[CONTENT_SIZE])
+{
+	struct sha256_ctx sha;
+	int err;
+
+	sha256_init(&sha);
+	err = add_content(&sha, sel);
+	if (!err)
+		sha256_digest(&sha, CONTENT_SIZE, out);
+	return err;
+}
+
 static int add_selection(struct sha256_ctx *sha, const struct select_request *req,
 			 const char *spec)
 {
-	struct buf text = { 0 };
 	struct selection sel;
 	int err = select_open_epochs(req, spec, SELECT_APART, &sel);
 
 	if (err)
 		return err;
-	add_epochs(&text, &sel.epochs);
-	add_events(&text, &sel);
-	err = query_content(sel.db, &sel.epochs, &text, add_file, sha);
-	if (!err)
-		err = text.err;
+	err = add_content(sha, &sel);
 	if (err)
 		select_failed(&sel, err);
-	else
-		sha256_update(sha, text.len, (const uint8_t *)text.data);
 	select_close(&sel);
-	buf_fini(&text);
 	return err;
 }
 

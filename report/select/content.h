@@ -22,4 +22,11 @@
 int content_name(const struct select_request *req, char *const *specs, size_t nr,
 		 char out[CONTENT_NAME_SIZE]);
 
+/*
+ * Writes the hash of an open selection, without its request. Returns 0 or an error,
+ * which is not logged.
+ */
+#define CONTENT_SIZE 32
+int content_hash(const struct selection *sel, uint8_t out[CONTENT_SIZE]);
+
 #endif

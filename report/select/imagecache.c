@@ -54,7 +54,8 @@ struct image_cache {
 	struct image_search search;
 	bool symbols_written; /* for symbolfile_limit() */
 	struct verified *verified;
-	struct remote *remote; /* NULL: no server is asked */
+	struct remote *remote;     /* NULL: no server is asked */
+	struct image_trail *trail; /* NULL: nobody wants one */
 };
 
 struct image_cache *image_cache_new(struct db *db, enum machine machine,
@@ -152,6 +153,13 @@ int image_cache_search(struct image_cache *cache, const char *debug_dir,
 	cache->search.fetch = remote_debug_file;
 	cache->search.ctx = cache->remote;
 	return 0;
+}
+
+void image_cache_follow(struct image_cache *cache, struct image_trail *t)
+{
+	cache->trail = t;
+	cache->search.look = image_trail_look;
+	cache->search.looked = t;
 }
 
 const struct image_search *image_cache_places(const struct image_cache *cache)
@@ -376,8 +384,11 @@ static int open_unverified(const struct image_cache *cache,
 		return fd;
 	if (st.st_ino == desc->inode && st.st_dev == desc->device &&
 	    st.st_ctim.tv_sec >= 0 &&
-	    (uint64_t)st.st_ctim.tv_sec < begin_of(cache) / NSEC_PER_SEC)
+	    (uint64_t)st.st_ctim.tv_sec < begin_of(cache) / NSEC_PER_SEC) {
+		if (cache->trail)
+			cache->trail->is_open = true; /* other epochs decide, too */
 		return fd;
+	}
 	close(fd);
 	return -CPI_EMISMATCH;
 }
@@ -445,12 +456,21 @@ const char *image_cache_why(const struct image_desc *desc, int err)
 	return err_str(err);
 }
 
-static void note_failure(struct image_cache *cache, const struct image_desc *desc,
-			 int err)
+static void note_failure(struct image_cache *cache, const char *name, const char *why)
 {
 	if (cache->nr_failed++ < max_warnings(cache))
-		log_warn("%s: %s: its procedures have no names", desc->name,
-			 image_cache_why(desc, err));
+		log_warn("%s: %s: its procedures have no names", name, why);
+	if (cache->trail)
+		image_trail_fail(cache->trail, name, why);
+}
+
+void image_cache_fail_again(struct image_cache *cache, const char *failures,
+			    size_t size)
+{
+	const char *end = failures + size, *name, *why;
+
+	while (image_trail_next(&failures, end, &name, &why))
+		note_failure(cache, name, why);
 }
 
 int image_cache_get(struct image_cache *cache, const struct query_image *row,
@@ -470,7 +490,8 @@ int image_cache_get(struct image_cache *cache, const struct query_image *row,
 			return -ENOMEM;
 		}
 		if (e->err)
-			note_failure(cache, &row->desc, e->err);
+			note_failure(cache, row->desc.name,
+				     image_cache_why(&row->desc, e->err));
 		else
 			cache->nr_open++;
 	}

@@ -10,6 +10,7 @@
 
 #include "analysis/image/image.h"
 #include "db/query/query.h"
+#include "report/select/imagetrail.h"
 #include "report/select/remote.h"
 
 struct image_cache;
@@ -45,6 +46,13 @@ void image_cache_pin(struct image_cache *cache, bool pinned);
  */
 int image_cache_search(struct image_cache *cache, const char *debug_dir,
 		       bool debuginfod);
+
+/* From now on adds to t what opening an image depends on, and each failure. */
+void image_cache_follow(struct image_cache *cache, struct image_trail *t);
+
+/* Logs the failures of a trail, as if this cache had found them. They are untrusted. */
+void image_cache_fail_again(struct image_cache *cache, const char *failures,
+			    size_t size);
 
 /* Where the cache searches for debug files. Belongs to the cache. */
 const struct image_search *image_cache_places(const struct image_cache *cache);

@@ -11,7 +11,7 @@ report_libreport_a_SOURCES += \
 	report/select/freshness.c report/select/freshness.h report/select/events.c \
 	report/select/events.h report/select/evidence.c report/select/evidence.h \
 	report/select/facts.c report/select/facts.h \
-	report/select/imagecache.c report/select/imagecache.h report/select/optional_text.h \
+	report/select/imagecache.c report/select/imagecache.h report/select/imagetrail.c report/select/imagetrail.h report/select/optional_text.h \
 	report/select/procname.c report/select/procname.h report/select/remote.c \
 	report/select/remote.h report/select/select.c report/select/select.h \
 	report/select/select_command.c report/select/select_command.h \
