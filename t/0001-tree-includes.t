@@ -85,7 +85,7 @@ report_rooms='
 cache /analysis/explain /analysis/image /analysis/isa decode/elfid.h
 workers
 select cache /analysis/freq /analysis/image /analysis/isa /db/clickhouse /db/core /db/move decode/elfid.h
-profile select /analysis/freq
+profile cache select /analysis/freq
 calls select profile /analysis/calls /analysis/image
 explain cache workers select profile calls /analysis/blame /analysis/data /analysis/explain /analysis/freq /analysis/isa /analysis/predict /analysis/trace /analysis/values /analysis/windows /decode
 compare select profile calls explain /analysis/compare /analysis/freq /analysis/math

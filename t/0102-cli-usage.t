@@ -17,7 +17,7 @@ fails()
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 131
+plan 133
 
 cpi >out 2>err
 is "$?$(cat err)" 2 "cpi alone exits with 2"
@@ -28,6 +28,7 @@ fails 2 "no command 'xyzzy': see" "a command unlike any other" cpi xyzzy
 fails 2 "no option --fromat: did you mean --format" "a mistyped option" \
 	cpi prof --fromat=csv
 fails 2 "no option -x" "an unknown letter" cpi prof -x
+fails 2 "no option -x" "an unknown letter in a cluster" cpi prof --idle -xz
 fails 2 "say one of text|json|csv" "an unknown format" cpi prof --format=xml
 fails 2 "not a number" "a negative limit" cpi prof --limit=-1
 fails 2 "needs a value" "an option without its value" cpi prof --limit

@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 49
+plan 50
 
 list()
 {
@@ -129,6 +129,8 @@ like "$(cat err)" "in several places" "a name that several images have is report
 like "$(cat err)" "also: .*kernel" "the other images of that name are listed"
 is "$(list --format=csv "$target:target_cold" | awk -F, '{ n += $1 } END { print n }')" \
 	300 "IMAGE:NAME names a procedure of that image"
+is "$(list --format=csv --image target "$target:target_cold" | awk -F, '{ n += $1 } END { print n }')" \
+	300 "IMAGE:NAME names a procedure with --image, too"
 offset=$(sed -n 2p hot.csv | cut -d, -f9)
 is "$(list --format=csv "$offset" --image target | cut -d, -f1 | sed -n 2p)" 560 \
 	"cpi list 0xOFFSET --image finds the procedure at the offset"

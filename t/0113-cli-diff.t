@@ -22,7 +22,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 62
+plan 64
 
 cpi diff old new >text 2>err
 is "$?" 0 "cpi diff compares two selections"
@@ -197,6 +197,7 @@ is "$(gate old same --fail-if slower)" 0 "--fail-if: equal runs pass"
 is "$(gate new old --fail-if 'changed > 10')" 3 "--fail-if: changed is met by less time"
 is "$(gate 1 2 --history=none --fail-if slower)" 1 "--fail-if: one epoch a side cannot pass"
 like "$(cat err)" 'cannot be judged' "--fail-if says why"
+is "$(gate old new --image nothing --fail-if slower)" 1 "--fail-if: no row that is tested cannot pass"
 gate 1 2 --history=none --fail-if slower --format=junit >/dev/null
 like "$(tr '\n' ' ' <out)" 'tests="1" failures="0" errors="1".*<error message="cannot be judged' \
 	"--format=junit has it as an error"
@@ -216,6 +217,8 @@ assert int(suite.get("tests")) == len(cases) and int(suite.get("failures")) == l
 print(suite.get("name"), sorted(failed))
 .
 )" "slower > 3 % ['found', 'gamma']" "JUnit's report has the rows that fail"
+gate old new --by=comm --fail-if 'changed > 1' >/dev/null
+unlike "$(cat err)" '(null)' "--fail-if names a row by context by its context"
 is "$(gate old same --fail-if slower --format=junit)$(grep -c '<failure' out)" 00 \
 	"JUnit's report of equal runs has no failure"
 

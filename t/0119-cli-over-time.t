@@ -3,7 +3,7 @@
 # cpi prof --over-time: the intervals of a row add up to its total.
 . "$srcdir/t/tap.sh"
 need python3 sqlite3
-plan 29
+plan 31
 
 "$builddir/t/mkyear" t.db 100 30 300 3 >made || bail 'no database'
 cpi prof --db t.db --epoch 1..5 --over-time --format json >five.json 2>/dev/null
@@ -34,6 +34,17 @@ r = e.parse("t.svg").getroot()
 tags = [c.tag.split("}")[1] for c in r]
 assert tags.count("path") > 15 and "CPUs" in [c.text for c in r], tags
 END
+cpi prof --db t.db --epoch all --over-time --svg by-name.svg --sort=procedure >text 2>/dev/null
+cpi prof --db t.db --epoch all --over-time --svg by-time.svg >text 2>/dev/null
+is "$(cmp by-name.svg by-time.svg && echo same)" same 'the picture has the busiest rows, however they are sorted'
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+	script -qec 'stty cols 80; LC_ALL=C.UTF-8 cpi prof --db t.db --epoch all --over-time --limit 1' \
+		/dev/null </dev/null >text 2>/dev/null
+	is "$(grep -o '[▁▂▃▄▅▆▇█][▁▂▃▄▅▆▇█ ]*[▁▂▃▄▅▆▇█]' text | awk 'length > 9' | wc -l) $(grep -c '█\.\.\.' text)" \
+		'1 0' 'a narrow terminal shows the whole course'
+else
+	skip 1 'no script(1) to make a terminal with'
+fi
 cpi prof --db t.db --svg /nonexistent/t.svg >out 2>error
 is $? 1 'an output path that cannot be written is an error'
 cpi prof --db t.db --over-time --combine >out 2>error

@@ -87,6 +87,7 @@ static int judge(const struct diff *d, const char *condition)
 		if (++nr <= MOST_NAMED)
 			log_err("diff: %s: %s %+.1f %%", condition,
 				r->row->procedure ? r->row->procedure
+				: r->row->context ? r->row->context
 						  : matrix_image(r->row),
 				expm1(r->compared->change) * 100);
 	}

@@ -130,8 +130,10 @@ void route_stamped(struct request *r, const struct reply *reply)
 		return;
 	stamp_content(&r->question, name, time_mono_ns() - s->started_ns, &key);
 	kept = cache_find(&s->cache, &key);
-	if (r->reply)
+	if (r->reply && r->nr_reloads == s->nr_reloads)
 		cache_put(&s->cache, &key, r->reply);
+	else if (r->reply)
+		return; /* it was made with former options */
 	else if (kept)
 		r->reply = shared(kept);
 	else if (r->waiter.job)
@@ -167,6 +169,7 @@ static struct reply *ask(struct request *r, struct api_call *call)
 	int err = -ENODATA;
 
 	stamp_question(call, &r->question);
+	r->nr_reloads = s->nr_reloads;
 	if (r->kind == REQUEST_REPORT && !r->was_stamped)
 		at_once = !was_asked(r) && jobs_are_free(&s->jobs);
 	if (r->kind == REQUEST_REPORT)

@@ -392,6 +392,7 @@ static int reload_options(struct signals *signals)
 	struct server *s = signals->server;
 	int err = signals->reload(signals->ctx);
 
+	s->nr_reloads++;
 	cache_clear(&s->cache);
 	s->cache.max_bytes = s->config->cache_bytes;
 	jobs_options_changed(&s->jobs);

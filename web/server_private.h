@@ -50,6 +50,7 @@ struct server {
 	bool refuses_files; /* the certificate's files changed, but cannot be used */
 	struct server_listener listener[SERVER_MAX_SOCKETS];
 	int nr_listeners;
+	unsigned int nr_reloads; /* of options, on which answers depend */
 	bool is_ending; /* the server ends: no request is answered or waits any more */
 	struct reply *asset[SERVER_MAX_ASSETS]; /* in the order of assets[] */
 	struct reply *not_found, *not_allowed;
@@ -77,6 +78,7 @@ struct request {
 	struct target target;
 	struct job_waiter waiter;
 	struct job_waiter stamp; /* waits for the stamp while the report is made */
+	unsigned int nr_reloads; /* the server's, when it asked */
 	struct job_key question;
 	struct login_waiter login;
 	struct watch watch; /* notices if the client closes the connection, while the

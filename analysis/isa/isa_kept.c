@@ -190,7 +190,10 @@ int isa_kept_put_new(const struct isa *isa, struct buf *out)
 int isa_kept_add(struct isa *isa, const uint8_t *data, size_t size)
 {
 	const uint8_t *pos = data, *end = data + size;
+	const int err = size && !isa->has_model ? isa_set_cpu(isa, isa->cpu) : 0;
 
+	if (err)
+		return err;
 	while (pos < end) {
 		struct isa_timing timing[ISA_SEEN_INSNS];
 		struct isa_seen_run run;

@@ -26,7 +26,7 @@ int isa_kept_get(struct isa *isa, const uint8_t *data, size_t size);
 /*
  * For a copy of isa in another process: appends the schedules that were added since
  * isa_kept_mark(), without a seed. isa_kept_add() adds them to isa itself; they may be
- * damaged. Return 0, -ENOMEM or -CPI_ECORRUPT.
+ * damaged. Return 0, -ENOMEM, -CPI_ECORRUPT or an error of isa_set_cpu().
  */
 void isa_kept_mark(struct isa *isa);
 int isa_kept_put_new(const struct isa *isa, struct buf *out);

@@ -4,8 +4,9 @@
  * registers and whether addresses have displacements. Constants do not count, unless
  * the timing depends on them (shifts of AArch64, by_code). If there are too many
  * entries, those are dropped that came from an earlier run and were not used in this
- * one, and if that is less than half, all are. So a file of schedules follows what is
- * asked for, and programs that nobody looks at any more leave it.
+ * process (uses by its workers are not known), and if that is less than half, all are.
+ * So a file of schedules follows what is asked for, and programs that nobody looks at
+ * any more leave it.
  */
 #include "config.h"
 

@@ -293,6 +293,44 @@ static int open_handle(struct db *db, enum db_mode mode, int *steps)
 	return err ? refuse_read(db, err) : harden(db);
 }
 
+static bool is_planted(const struct stat *folder, const struct stat *st)
+{
+	return folder->st_mode & S_ISVTX && folder->st_mode & S_IWOTH &&
+	       st->st_uid != geteuid() && st->st_uid != folder->st_uid;
+}
+
+/*
+ * For a writer: refuses a file that another user may have put there, to read or to
+ * forge what is stored. As the kernel's fs.protected_regular, which may be off, and is
+ * only for open() with O_CREAT. A database of another user is refused to a collector
+ * only; the files beside it may be its owner's.
+ */
+static int refuse_planted(const struct db *db)
+{
+	static const char *const beside[] = { "-journal", "-wal", "-shm" };
+	char *path = strndup(db->path, (size_t)(path_base(db->path) - db->path));
+	struct stat folder, own, st;
+	bool planted;
+	int err = !path                ? -ENOMEM
+		  : collects(db->mode) ? claim_stat(&db->claim, &own)
+				       : place_stat_beside(db->path, "", &own);
+
+	if (!err && stat(path, &folder) < 0)
+		err = -errno;
+	free(path);
+	if (err)
+		return refuse(db->path, err, "cannot look at its folder");
+	planted = collects(db->mode) && is_planted(&folder, &own);
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
+		planted |= !place_stat_beside(db->path, beside[i], &st) &&
+			   st.st_uid != own.st_uid && is_planted(&folder, &st);
+	if (!planted)
+		return 0;
+	return refuse(db->path, -EPERM,
+		      "another user made it, or its -journal, -wal or -shm, in a "
+		      "folder for everybody: name another file");
+}
+
 static int set_up_writer(struct db *db)
 {
 	sqlite3_stmt *st = NULL;
@@ -312,6 +350,8 @@ static int set_up_writer(struct db *db)
 		return refuse(db->path, err, "put it on a local file system");
 	if (!err) /* the first access creates the WAL, which place_note() needs */
 		err = sql_exec(db->handle, "SELECT count(*) FROM sqlite_schema");
+	if (!err) /* again: a WAL may have been put there meanwhile */
+		err = refuse_planted(db);
 	if (err)
 		return err;
 	sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
@@ -377,8 +417,10 @@ static int open_checked(struct db *db, enum db_mode mode)
 {
 	int steps = OPENING_STEPS / OPENING_LOOK, version;
 	struct buf why = { 0 };
-	int err = open_handle(db, mode, &steps);
+	int err = reads(mode) ? 0 : refuse_planted(db);
 
+	if (!err)
+		err = open_handle(db, mode, &steps);
 	if (!err)
 		err = check_schema(db, mode, &version, &why);
 	if (db->handle)
@@ -392,56 +434,16 @@ static int open_checked(struct db *db, enum db_mode mode)
 	return err;
 }
 
-static bool is_planted(const struct stat *folder, const struct stat *st)
-{
-	return folder->st_mode & S_ISVTX && folder->st_mode & S_IWOTH &&
-	       st->st_uid != geteuid() && st->st_uid != folder->st_uid;
-}
-
-/*
- * Refuses a file that another user may have put there, to read or to forge what is
- * stored. As the kernel's fs.protected_regular, which may be off, and is only for
- * open() with O_CREAT.
- */
-static int refuse_planted(const struct db *db)
-{
-	static const char *const beside[] = { "-journal", "-wal", "-shm" };
-	char *path = strndup(db->path, (size_t)(path_base(db->path) - db->path));
-	struct stat folder, st;
-	bool planted;
-	int err = path ? claim_stat(&db->claim, &st) : -ENOMEM;
-
-	if (!err && stat(path, &folder) < 0)
-		err = -errno;
-	free(path);
-	if (err)
-		return refuse(db->path, err, "cannot look at its folder");
-	planted = is_planted(&folder, &st);
-	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
-		planted |= !place_stat_beside(db->path, beside[i], &st) &&
-			   is_planted(&folder, &st);
-	if (!planted)
-		return 0;
-	return refuse(db->path, -EPERM,
-		      "another user made it, or its -journal, -wal or -shm, in a "
-		      "folder for everybody: name another file");
-}
-
 /*
  * For a collector: claims the file before SQLite opens it, and notes the file's
  * identity.
  */
 static int claim(struct db *db, const char *asked, const struct db *held)
 {
-	int err;
-
 	db->asked = strdup(asked);
 	if (!db->asked)
 		return -ENOMEM;
-	err = claim_take(db->path, held ? &held->claim : NULL, &db->claim);
-	if (!err)
-		err = refuse_planted(db);
-	return err;
+	return claim_take(db->path, held ? &held->claim : NULL, &db->claim);
 }
 
 static int note_place(struct db *db)

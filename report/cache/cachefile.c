@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,7 @@ int cachefile_save(const struct cachefile *f, const void *data, size_t size)
 {
 	struct buf file = { 0 };
 	struct cachefile_header h;
+	sighandler_t old;
 	int folder, err = size > f->max_size ? -EFBIG : make_header(f, &h);
 
 	if (err)
@@ -203,7 +205,9 @@ int cachefile_save(const struct cachefile *f, const void *data, size_t size)
 	buf_put(&file, data, size);
 	folder = file.err ? file.err : open_folder();
 	if (folder >= 0) {
+		old = signal(SIGXFSZ, SIG_IGN); /* a write then fails with EFBIG */
 		err = file_replace(folder, f->name, 0600, file.data, file.len);
+		signal(SIGXFSZ, old);
 		close(folder);
 	} else {
 		err = folder;

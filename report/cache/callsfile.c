@@ -4,8 +4,9 @@
  *
  *	{ key, number of factors }, factors …
  *
- * The file is written if a graph was made. Those that this run used or made come first.
- * When the file is full, the last ones are left out.
+ * The file is written if a graph was made. Those that this process used, and those that
+ * it or its workers made, come first. When the file is full, the last ones are left
+ * out.
  */
 #include "config.h"
 

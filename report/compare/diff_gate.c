@@ -62,7 +62,7 @@ int diff_gate_parse(const char *text, struct diff_gate *out)
 
 bool diff_gate_can_judge(const struct diff *d)
 {
-	return d->c.basis != COMPARE_SAMPLING;
+	return d->c.basis != COMPARE_SAMPLING && d->c.nr_tested > 0;
 }
 
 bool diff_gate_meets(const struct diff_gate *g, const struct diff_row *r)

@@ -25,10 +25,14 @@ struct diff_gate {
 int diff_gate_parse(const char *text, struct diff_gate *out);
 
 /* Says that a comparison cannot be judged. %d is COMPARE_MIN_RUNS. */
-#define DIFF_GATE_UNJUDGED \
-	"cannot be judged: each side needs %d epochs, or earlier ones to compare with"
+#define DIFF_GATE_UNJUDGED                                                         \
+	"cannot be judged: each side needs %d epochs, or earlier ones to compare " \
+	"with, and enough samples"
 
-/* Whether there were enough epochs to know how much rows differ by chance. */
+/*
+ * Whether there were enough epochs to know how much rows differ by chance, and enough
+ * samples to test a row.
+ */
 bool diff_gate_can_judge(const struct diff *d);
 
 /*

@@ -18,7 +18,8 @@ void data_put_text(const struct data_insn *d, bool tlb, bool chases, struct buf 
 
 /*
  * What usually makes such misses fewer or cheaper: "huge pages". NULL if few of its
- * executions are expected to miss. tlb and chases are as above.
+ * executions are expected to miss, or to wait for a store of a part of its bytes. tlb
+ * and chases are as above.
  */
 const char *data_usual_help(const struct data_insn *d, bool tlb, bool chases);
 

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "base/progress.h"
 #include "report/explain/place.h"
 #include "report/profile/prof.h"
@@ -208,13 +209,21 @@ static int add_to_places(struct find *f, const struct query_profile *q,
 	return err;
 }
 
+/* In a query, the image that is named before the procedure takes --image's place. */
+static bool is_selected(const struct find *f, const struct query_image *image)
+{
+	const char *glob = f->s->sel.image_glob;
+
+	return !glob || path_matches(glob, image->desc.name);
+}
+
 static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct find *f = ctx;
 	struct image *im = NULL;
 	int err;
 
-	if (q->image.desc.kind == IMAGE_IDLE)
+	if (q->image.desc.kind == IMAGE_IDLE || !is_selected(f, &q->image))
 		return 0;
 	err = image_cache_get(f->s->images, &q->image, &im);
 	if (err == -ENOMEM)
@@ -346,7 +355,7 @@ static const char *image_end(const char *proc)
 
 static int search_all(struct scope *s, const char *proc, struct found_places *out)
 {
-	const char *colon = s->req->select.image ? NULL : image_end(proc);
+	const char *colon = image_end(proc);
 	char *image, *glob;
 	int err = 0;
 

@@ -230,6 +230,7 @@ START_TEST(a_journal_that_another_user_put_there_is_not_used)
 		ck_assert_int_eq(chown(path, READERS, 0), 0);
 		db = NULL;
 		ck_assert_int_eq(db_open(t.path, DB_COLLECT, &db), -EPERM);
+		ck_assert_int_eq(db_open(t.path, DB_WRITE, &db), -EPERM);
 		ck_assert_int_eq(unlink(path), 0);
 	}
 	ck_assert_int_eq(db_open(t.path, DB_COLLECT, &db), 0);

@@ -203,7 +203,7 @@ static int bad_option(const struct cmd *cmd, const char *given)
 	struct did_you_mean guess;
 	char name[64];
 
-	if (optopt && optopt < LONG_VALUE && strncmp(given, "--", 2))
+	if (optopt && optopt < LONG_VALUE)
 		return cmd_usage_error(cmd, "there is no option -%c", optopt);
 	if (optopt >= LONG_VALUE)
 		return cmd_usage_error(cmd, "--%s takes no value",

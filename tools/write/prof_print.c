@@ -24,6 +24,7 @@
 #include "tools/ui/out.h"
 #include "tools/ui/spark.h"
 #include "tools/ui/table.h"
+#include "tools/ui/term.h"
 #include "tools/write/plain_name.h"
 #include "tools/write/report.h"
 
@@ -31,6 +32,7 @@
 #define SHORT_NS    1e8
 #define UNKNOWN     "[unknown]"
 #define LEAST_BAR   1e-9 /* of the highest bar; 0 would look like a missing epoch */
+#define BAR_PART    5    /* bars take this part of a terminal's width, or less */
 
 /* Columns and the strings that their keys need. */
 struct layout {
@@ -303,22 +305,45 @@ static void put_name_cells(struct table *t, const struct prof *p,
 	free(both);
 }
 
+/* How many intervals share a bar, so that a terminal shows all of them. */
+static size_t intervals_of_bar(const struct prof *p)
+{
+	const size_t room = term_width() / BAR_PART;
+
+	return room ? (p->nr_buckets + room - 1) / room : 1;
+}
+
+/* The row's value in nr intervals from one on; NAN: there is no epoch in them. */
+static double mean_at(const struct prof *p, const struct prof_row *row, size_t from,
+		      size_t nr)
+{
+	double sum = 0, seconds = 0;
+
+	for (size_t i = from; i < from + nr && i < p->nr_buckets; i++) {
+		sum += prof_at(row, i) * p->bucket[i].seconds;
+		seconds += p->bucket[i].seconds;
+	}
+	return seconds > 0 ? sum / seconds : NAN;
+}
+
 /* A row's course as bars, the lowest for nothing, a space where there is no epoch. */
 static void put_sparkline(const struct prof *p, const struct prof_row *row,
 			  struct buf *out)
 {
+	const size_t nr = intervals_of_bar(p);
 	double max = 0;
 
-	for (size_t i = 0; i < p->nr_buckets; i++)
-		max = prof_at(row, i) > max ? prof_at(row, i) : max;
+	for (size_t i = 0; i < p->nr_buckets; i += nr)
+		max = fmax(max, mean_at(p, row, i, nr));
 	max = max > 0 ? max : 1;
-	for (size_t i = 0; i < p->nr_buckets; i++) {
-		const double value = fmax(prof_at(row, i), max * LEAST_BAR);
+	for (size_t i = 0; i < p->nr_buckets; i += nr) {
+		const double mean = mean_at(p, row, i, nr);
+		const double value = fmax(mean, max * LEAST_BAR);
 
-		if (p->bucket[i].seconds > 0)
-			spark_put(out, &value, 1, max, spark_can_block());
-		else
+		if (isnan(mean))
 			buf_putc(out, ' ');
+		else
+			spark_put(out, &value, 1, max, spark_can_block());
 	}
 }
 

@@ -107,18 +107,38 @@ static void put_line(const struct prof *p, const struct prof_row *row, size_t nr
 	buf_puts(out, "</text>\n");
 }
 
+/* Adds a row, the busiest first, and keeps NR_LINES. Returns their number. */
+static size_t add_row(const struct prof *p, const struct prof_row *row,
+		      const struct prof_row *rows[NR_LINES], size_t nr)
+{
+	const double weight = row->tally[p->primary].weight;
+	size_t at = nr;
+
+	while (at && rows[at - 1]->tally[p->primary].weight < weight)
+		at--;
+	if (at == NR_LINES)
+		return nr;
+	nr += nr < NR_LINES;
+	for (size_t i = nr - 1; i > at; i--)
+		rows[i] = rows[i - 1];
+	rows[at] = row;
+	return nr;
+}
+
+/* The busiest rows, however --sort orders them. */
 static size_t choose_rows(const struct prof *p, const struct prof_row *rows[NR_LINES],
 			  double *max)
 {
 	size_t nr = 0;
 
 	*max = 0;
-	for (size_t i = 0; i < p->nr_rows && nr < NR_LINES; i++) {
-		if (!prof_is_shown(p, p->row[i]) || !p->row[i]->over_time)
-			continue;
-		rows[nr++] = p->row[i];
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		if (prof_is_shown(p, p->row[i]) && p->row[i]->over_time)
+			nr = add_row(p, p->row[i], rows, nr);
+	}
+	for (size_t i = 0; i < nr; i++) {
 		for (size_t k = 0; k < p->nr_buckets; k++)
-			*max = fmax(*max, p->row[i]->over_time[k]);
+			*max = fmax(*max, rows[i]->over_time[k]);
 	}
 	return nr;
 }
