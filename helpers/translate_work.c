@@ -12,9 +12,11 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
 #include "abi/translate.h"
 #include "analysis/translate/translate.h"
+#include "base/times.h"
 
 static bool is_request(const struct cpi_translate_request *q, size_t size)
 {
@@ -54,9 +56,22 @@ static size_t make_forms(struct translator *t, const struct cpi_translate_reques
 	       r->nr_uops * sizeof(struct cpi_uop);
 }
 
+static size_t make_answer(struct translator *t, const struct cpi_translate_request *q,
+			  struct cpi_translate_reply *r)
+{
+	if (q->nr_forms)
+		return make_forms(t, q, r);
+	r->nr_forms = 0;
+	r->nr_uops = translator_reach(t, q->code, q->size, q->entry, q->nr_entries,
+				      q->starts, q->reach, &r->page);
+	return offsetof(struct cpi_translate_reply, page.uop) +
+	       r->nr_uops * sizeof(struct cpi_uop);
+}
+
 int translate_take(void *worker, const void *message, size_t size, const void **answer,
 		   size_t *answer_size)
 {
+	const uint64_t begun_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	const struct cpi_translate_request *q = message;
 	static struct cpi_translate_reply r;
 
@@ -65,15 +80,9 @@ int translate_take(void *worker, const void *message, size_t size, const void **
 	r.magic = CPI_TRANSLATE_MAGIC;
 	r.cookie = q->cookie;
 	r.err = 0;
-	r.nr_forms = 0;
 	*answer = &r;
-	if (q->nr_forms) {
-		*answer_size = make_forms(worker, q, &r);
-		return 0;
-	}
-	r.nr_uops = translator_reach(worker, q->code, q->size, q->entry, q->nr_entries,
-				     q->starts, q->reach, &r.page);
-	*answer_size = offsetof(struct cpi_translate_reply, page.uop) +
-		       r.nr_uops * sizeof(struct cpi_uop);
+	*answer_size = make_answer(worker, q, &r);
+	r.cpu_us =
+		(uint32_t)((time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun_ns) / 1000);
 	return 0;
 }

@@ -46,7 +46,7 @@ daemon()
 	wait $pid
 }
 
-plan 51
+plan 53
 
 daemon 'reply("flushed 123 samples\n")' cpi flush
 is "$status" 0 "a flush succeeds"
@@ -143,6 +143,12 @@ unlike "$(cat out)" "what helps" "a rate that can be lowered needs no advice"
 daemon "reply('${above}rate_hz 19\nwindows on\nstacks off\n')" cpi status --db none.db
 like "$(cat out)" "^ *the rate cannot be lowered further; what helps: --windows off, or --budget 0.8% of cpid" \
 	"at the least rate the summary says what to do"
+daemon "reply('${above}rate_hz 19\nwindows on\nwindows_rate_hz 9\nwindows_rate_least_hz 5\n')" cpi status --db none.db
+unlike "$(cat out)" "what helps" "neither does a rate of windows that can be lowered"
+daemon "reply('${well}rate_hz 25\nevent.0 a\nwindows on\nwindows_rate_hz 5\nwindows_rate_full_hz 50\nwindows_lowered budget\n')" \
+	cpi status --db none.db
+like "$(cat out)" "^rate .* of a; windows on (5/s of 50: lowered to keep the budget), stacks off" \
+	"the summary says why windows are few"
 daemon "reply('${above}rate_hz 97\nrate_fixed 1\n')" cpi status --db none.db
 like "$(cat out)" "^ *the rate was fixed, and stays; what helps: a lower 'cpi rate', or --budget" \
 	"so it does for a fixed rate"

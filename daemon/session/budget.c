@@ -42,7 +42,7 @@ struct budget budget_init(double share, double min_hz, double max_hz)
 
 double budget_total(const struct budget_cost *c)
 {
-	return c->by_rate + c->fixed + c->daemon;
+	return c->by_rate + c->fixed + c->windows + c->daemon;
 }
 
 static double within(double v, double min, double max)
@@ -53,7 +53,7 @@ static double within(double v, double min, double max)
 /* Returns the factor for the rate that makes the cost AIM of the budget. */
 static double aim(const struct budget *b, const struct budget_cost *c)
 {
-	double left = AIM * b->share - c->fixed - c->daemon;
+	double left = AIM * b->share - (budget_total(c) - c->by_rate);
 
 	if (left <= 0)
 		return 0;
@@ -99,18 +99,36 @@ double budget_decide(struct budget *b, double hz, const struct budget_cost *c)
 	return hz;
 }
 
-double budget_windows_hz(const struct budget *b, double window_ns, double hz,
-			 double max_hz)
+/* The rate of windows that the budget pays for if nothing else changes. */
+static double affordable(const struct budget *b, const struct budget_windows *w,
+			 const struct budget_cost *c)
 {
-	double to;
+	const double left = AIM * b->share - (budget_total(c) - c->windows);
 
-	if (!(window_ns > 0))
-		return hz;
-	to = within(BUDGET_WINDOWS * b->share * NS / window_ns, BUDGET_LEAST_WINDOWS_HZ,
-		    max_hz);
-	if (to > max_hz)
-		to = max_hz;
-	return to * NEAR > hz && to < hz * NEAR ? hz : to;
+	return c->windows > 0 ? w->hz * left / c->windows : w->max_hz;
+}
+
+double budget_windows_hz(const struct budget *b, const struct budget_windows *w,
+			 const struct budget_cost *c)
+{
+	const double least_hz = w->max_hz < BUDGET_LEAST_WINDOWS_HZ
+					? w->max_hz
+					: BUDGET_LEAST_WINDOWS_HZ;
+	const double total = budget_total(c);
+	double most_hz, to;
+
+	if (!(w->window_ns > 0))
+		return w->hz;
+	most_hz = within(BUDGET_WINDOWS * b->share * NS / w->window_ns, least_hz,
+			 w->max_hz);
+	to = within(affordable(b, w, c), least_hz, most_hz);
+	if (total > b->share)
+		return to < w->hz ? to : w->hz;
+	if (most_hz < w->hz)
+		to = most_hz;
+	else if (!w->may_raise || total >= RAISE_BELOW * b->share)
+		to = w->hz;
+	return to * NEAR > w->hz && to < w->hz * NEAR ? w->hz : to;
 }
 
 void budget_note(struct budget *b, double cost_ns)

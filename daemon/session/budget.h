@@ -13,6 +13,9 @@
  *     tenths are spent.
  * I3  A lowering after a raise doubles `patience`, up to 64. Each 256 checks without a
  *     lowering halve it.
+ * I4  Windows cost most for what they add to a report. So their rate gives way first:
+ *     above the budget it is lowered to what all else leaves of it, but not below
+ *     BUDGET_LEAST_WINDOWS_HZ. Other rates are lowered only when that is reached.
  */
 #ifndef CPI_DAEMON_BUDGET_H
 #define CPI_DAEMON_BUDGET_H
@@ -45,7 +48,15 @@
 struct budget_cost {
 	double by_rate; /* samples whose number follows the rate */
 	double fixed;   /* samples of events with a period of their own */
-	double daemon;
+	double windows; /* interrupts, and all work on them, at the present rate */
+	double daemon;  /* other work */
+};
+
+/* The rate of windows. */
+struct budget_windows {
+	double hz, max_hz; /* the present one; the full one */
+	double window_ns;  /* what a window takes in the interrupt; 0: not known */
+	bool may_raise;
 };
 
 struct budget {
@@ -77,13 +88,14 @@ void budget_note(struct budget *b, double cost_ns);
 bool budget_is_learning(const struct budget *b);
 
 /*
- * Returns the rate of windows that costs BUDGET_WINDOWS of the budget, but at least
- * BUDGET_LEAST_WINDOWS_HZ and at most max_hz. A window takes window_ns. Returns hz, the
- * present rate, if the two differ by less than a quarter, or if window_ns is 0 (not
- * known).
+ * Returns the next rate of windows (I4). Their interrupts take at most BUDGET_WINDOWS
+ * of the budget, and the rate is at least BUDGET_LEAST_WINDOWS_HZ, and at most
+ * w->max_hz. It is raised only if w->may_raise, and if less than seven tenths of the
+ * budget are spent. w->hz if another rate would be within a quarter of it, unless the
+ * budget is exceeded.
  */
-double budget_windows_hz(const struct budget *b, double window_ns, double hz,
-			 double max_hz);
+double budget_windows_hz(const struct budget *b, const struct budget_windows *w,
+			 const struct budget_cost *c);
 
 /* Gets the median of the last costs. Returns 0, or -ENODATA if there are too few. */
 int budget_sample_cost(const struct budget *b, double *cost_ns);

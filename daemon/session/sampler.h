@@ -18,8 +18,8 @@ struct session;
 struct sampler;
 
 /*
- * open_late, late_cpus, stopped, wait_ms, run, oldest_ns, is_half_full and cost may be
- * NULL.
+ * open_late, late_cpus, stopped, wait_ms, run, oldest_ns, is_half_full, cost, work_ns
+ * and gives_way may be NULL.
  */
 struct sampler_ops {
 	const char *name; /* the status has "NAME off" if it is not open */
@@ -64,6 +64,13 @@ struct sampler_ops {
 	void (*committed)(struct sampler *p, const struct outbox_flush *f);
 
 	double (*cost)(const struct sampler *p); /* share of each busy CPU's time */
+	/*
+	 * The CPU time of its work so far outside of interrupts; *helper_ns is the part
+	 * of it that a helper took.
+	 */
+	uint64_t (*work_ns)(const struct sampler *p, uint64_t *helper_ns);
+	/* Whether its rate gives way before that of events (budget.h, I4). */
+	bool (*gives_way)(const struct sampler *p);
 	void (*status)(struct sampler *p, struct buf *out);
 };
 

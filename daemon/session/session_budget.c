@@ -5,8 +5,12 @@
  * The time that a sample takes from the interrupted program is measured repeatedly, one
  * sample at a time, by spinning until the next sample comes (calibrate.h). This takes
  * at most a hundredth of the budget, and is included in the daemon's time. The daemon's
- * own CPU time, as a share of all CPUs, enters as a moving average that begins at 0. So
- * neither a flush nor the first minute, in which all images are new, lowers the rate.
+ * own CPU time and that of cpi-translate, as a share of all CPUs, enters as a moving
+ * average that begins at 0. So neither a flush nor the first minute, in which all
+ * images are new, lowers the rate.
+ *
+ * The part of this time that is spent on windows is measured apart, and expected to
+ * follow their rate: it gives way before that of samples (budget.h, I4).
  *
  * The time for mapping records does not depend on the rate, so a lower rate would not
  * reduce it. Therefore at most a tenth of the budget is counted for the records of one
@@ -61,13 +65,32 @@ uint64_t session_thread_ns(void)
 	return time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/*
- * CPU time of this thread and of its timed child. Other threads do work that does not
- * depend on the rate: retention and the control socket.
- */
-static uint64_t sampling_cpu_ns(const struct session *s)
+/* CPU time of the samplers' own work outside of interrupts. */
+static uint64_t work_cpu_ns(const struct session *s, uint64_t *helper_ns)
 {
-	return session_thread_ns() + timed_child_cpu_ns(s->timed_child);
+	uint64_t work_ns = 0, own_ns;
+	const struct sampler *p;
+
+	*helper_ns = 0;
+	for_each_sampler (s, p) {
+		if (!p->ops->work_ns)
+			continue;
+		work_ns += p->ops->work_ns(p, &own_ns);
+		*helper_ns += own_ns;
+	}
+	return work_ns;
+}
+
+/*
+ * CPU time of this thread, of its timed child, and of helpers of samplers. Other
+ * threads do work that does not depend on the rate: retention and the control socket.
+ */
+static uint64_t sampling_cpu_ns(const struct session *s, uint64_t *work_ns)
+{
+	uint64_t helper_ns;
+
+	*work_ns = work_cpu_ns(s, &helper_ns);
+	return session_thread_ns() + timed_child_cpu_ns(s->timed_child) + helper_ns;
 }
 
 void session_budget_begin(struct session *s)
@@ -81,7 +104,7 @@ void session_budget_begin(struct session *s)
 	cost->checked_ns = now;
 	cost->next_check_ns = now + (s->cfg.check_ns < FIRST_CHECK_NS ? s->cfg.check_ns
 								      : FIRST_CHECK_NS);
-	cost->cpu_ns = sampling_cpu_ns(s);
+	cost->cpu_ns = sampling_cpu_ns(s, &cost->work_ns);
 }
 
 /* ---- cost of a sample ---- */
@@ -187,11 +210,12 @@ static void estimate(struct session *s, uint64_t now)
 {
 	struct session_cost *cost = &s->cost;
 	double seconds = (double)(now - cost->checked_ns) / NSEC_PER_SEC;
-	uint64_t cpu_ns = sampling_cpu_ns(s), all = 0, n;
+	uint64_t work_ns, cpu_ns = sampling_cpu_ns(s, &work_ns), all = 0, n;
 	struct budget_cost c = { .daemon = cost->now.daemon };
 	struct collector_counts counts;
+	const double ns = seconds * NSEC_PER_SEC * s->cpus.nr;
 	const struct sampler *p;
-	double share;
+	double share, work;
 
 	for (int e = 0; e < s->events.nr; e++) {
 		s->events.ops->source.counts(s->events.collector, e, &counts);
@@ -203,20 +227,41 @@ static void estimate(struct session *s, uint64_t now)
 		all += n;
 	}
 	for_each_sampler (s, p)
-		c.fixed += p->ops->cost ? p->ops->cost(p) : 0;
-	share = counted_ns(s, cpu_ns - cost->cpu_ns, seconds) / NSEC_PER_SEC / seconds /
-		s->cpus.nr;
-	c.daemon += DAEMON_SMOOTHING * (share - c.daemon);
+		*(p->ops->work_ns ? &c.windows : &c.fixed) +=
+			p->ops->cost ? p->ops->cost(p) : 0;
+	work = (double)(work_ns - cost->work_ns) / ns;
+	share = counted_ns(s, cpu_ns - cost->cpu_ns, seconds) / ns - work;
+	c.daemon += DAEMON_SMOOTHING * ((share > 0 ? share : 0) - c.daemon);
+	cost->work += DAEMON_SMOOTHING * (work - cost->work);
+	c.windows += cost->work;
 	if (all)
 		cost->daemon_ns = (double)(cpu_ns - cost->cpu_ns) / (double)all;
 	cost->now = c;
 	cost->cpu_ns = cpu_ns;
+	cost->work_ns = work_ns;
 	cost->checked_ns = now;
 	cost->next_check_ns = now + s->cfg.check_ns;
 	cost->nr_checks++;
 }
 
+void session_budget_scale_windows(struct session *s, double factor)
+{
+	s->cost.now.windows *= factor;
+	s->cost.work *= factor;
+}
+
 /* ---- adjusting the rate ---- */
+
+static bool windows_give_way(const struct session *s)
+{
+	const struct sampler *p;
+
+	for_each_sampler (s, p) {
+		if (p->ops->gives_way && p->ops->gives_way(p))
+			return true;
+	}
+	return false;
+}
 
 /* Logs this once, because it may last for weeks. */
 static void warn_exceeded(struct session *s, const char *why)
@@ -227,8 +272,8 @@ static void warn_exceeded(struct session *s, const char *why)
 		log_warn(
 			"session: sampling costs %.3f %% of the CPUs' time (%.3f %% is "
 			"this process's own), the budget is %g %%: %s",
-			budget_total(c) * 100, c->daemon * 100, s->cfg.budget * 100,
-			why);
+			budget_total(c) * 100, (c->daemon + s->cost.work) * 100,
+			s->cfg.budget * 100, why);
 	s->cost.warned = true;
 }
 
@@ -239,6 +284,8 @@ static void adjust(struct session *s)
 	double hz;
 
 	s->cost.nr_exceeded += exceeded;
+	if (exceeded && windows_give_way(s))
+		return;
 	if (s->cfg.hz > 0) {
 		if (exceeded)
 			warn_exceeded(s, "the rate was fixed, and stays");

@@ -32,6 +32,8 @@ struct session_cost {
 	/* at the last check */
 	uint64_t checked_ns, cpu_ns, received[SESSION_MAX_EVENTS];
 	struct budget_cost now;
+	uint64_t work_ns; /* for windows, outside of interrupts */
+	double work;      /* its share, a moving average; now.windows contains it */
 	/* the daemon's time for mapping records since the last check */
 	uint64_t mapping_ns;
 	/* share of all CPUs' time for mapping records, between the last two checks */
@@ -207,6 +209,9 @@ int session_change_rate(struct session *s, double hz);
  * Starts to measure the session's cost. From then on the rate is adjusted to this cost.
  */
 void session_budget_begin(struct session *s);
+
+/* The rate of windows changed by this factor: expects their cost to do so, too. */
+void session_budget_scale_windows(struct session *s, double factor);
 
 /* Does measurements and checks that are due. The daemon does not wake up for these. */
 void session_budget_run(struct session *s);

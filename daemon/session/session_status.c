@@ -80,10 +80,12 @@ static void put_cost(const struct session *s, struct buf *out)
 	if (c->nr_checks && s->events.interrupt_ns > 0) {
 		buf_printf(out, "cost_percent %.4f\n", budget_total(&c->now) * 100);
 		buf_printf(out, "cost_samples_percent %.4f\n",
-			   (c->now.by_rate + c->now.fixed) * 100);
+			   (budget_total(&c->now) - c->now.daemon - c->work) * 100);
+		buf_printf(out, "cost_windows_percent %.4f\n", c->now.windows * 100);
 	}
 	if (c->nr_checks) {
-		buf_printf(out, "cost_daemon_percent %.4f\n", c->now.daemon * 100);
+		buf_printf(out, "cost_daemon_percent %.4f\n",
+			   (c->now.daemon + c->work) * 100);
 		buf_printf(out, "cost_mappings_percent %.4f\n", c->mappings * 100);
 		buf_printf(out, "cost_uncounted_percent %.4f\n", c->uncounted * 100);
 	}

@@ -7,7 +7,9 @@
  *
  * The first windows of a procedure add much to a report; after thousands of windows,
  * another one adds little. So the first windows are taken at the full rate, and later
- * ones at the rate whose interrupts cost a tenth of the budget (budget_windows_hz()).
+ * ones at a rate that the budget decides (budget_windows_hz()). It is lowered at once,
+ * and raised at the earliest half an hour after its last change, because each rate is a
+ * stream of its own.
  */
 #include "config.h"
 
@@ -30,9 +32,8 @@
 /* The rate is not lowered before there are so many windows per CPU: a busy minute's. */
 #define FULL_RATE_WINDOWS (60 * SESSION_WINDOWS_HZ)
 
-/* A change of the rate begins another stream, so changes must be rare. */
 #define RATE_LOOK_NS (10 * NSEC_PER_SEC)
-#define RATE_STAY_NS (1800 * NSEC_PER_SEC)
+#define RATE_STAY_NS (1800 * NSEC_PER_SEC) /* before it is raised */
 
 struct windows_sampler {
 	struct sampler sampler;
@@ -40,6 +41,9 @@ struct windows_sampler {
 	struct event event;
 	double hz;
 	uint64_t next_look_ns; /* whether another rate is better */
+	uint64_t may_raise_ns;
+	uint64_t nr_changes;
+	const char *lowered; /* why the rate is below the full one; NULL: it is not */
 	uint64_t period;
 	struct stream stream;
 	struct windowtally *tally;
@@ -192,6 +196,16 @@ static double window_ns(const struct windows_sampler *w)
 	return interrupt_ns > 0 && mean_ns > 0 ? interrupt_ns + mean_ns : 0;
 }
 
+/* Why the rate hz, which differs from the present one, is below the full one. */
+static const char *why_lowered(const struct windows_sampler *w, double hz)
+{
+	const struct session *s = w->sampler.session;
+
+	if (hz >= s->cfg.windows.hz)
+		return NULL;
+	return budget_total(&s->cost.now) > s->cfg.budget ? "budget" : "interrupts";
+}
+
 /* The flush in between ends the stream, and no window comes meanwhile. */
 static void change_rate(struct windows_sampler *w, double hz)
 {
@@ -201,10 +215,14 @@ static void change_rate(struct windows_sampler *w, double hz)
 	source_windows.stop(w->sampler.source);
 	err = session_end_streams(s);
 	if (!err) {
-		log_info("session: %.0f windows/s per CPU from now on", hz);
+		w->lowered = why_lowered(w, hz);
+		log_info("session: %.0f windows/s per CPU from now on, limit: %s", hz,
+			 w->lowered ? w->lowered : "none");
+		session_budget_scale_windows(s, hz / w->hz);
+		w->nr_changes++;
 		w->hz = hz;
 		w->period = event_period(&w->event, hz);
-		w->next_look_ns = session_now(s) + RATE_STAY_NS;
+		w->may_raise_ns = session_now(s) + RATE_STAY_NS;
 	}
 	failed = windowsampler_restart(w->sampler.source);
 	if (failed)
@@ -214,21 +232,39 @@ static void change_rate(struct windows_sampler *w, double hz)
 		session_store(s);
 }
 
+static bool follows_budget(const struct sampler *p)
+{
+	return p->session->cfg.windows.by_budget && windowsampler_has_rate(p->source);
+}
+
+/* Whether enough first windows were taken at the full rate. */
+static bool has_first_windows(const struct windows_sampler *w)
+{
+	const struct session *s = w->sampler.session;
+	struct collector_counts now;
+
+	source_windows.counts(w->sampler.source, 0, &now);
+	return (double)now.received >= FULL_RATE_WINDOWS * s->cpus.nr;
+}
+
 static void follow_budget(struct windows_sampler *w)
 {
 	struct session *s = w->sampler.session;
 	const uint64_t now_ns = session_now(s);
-	struct collector_counts now;
+	const struct budget_windows now = {
+		.hz = w->hz,
+		.max_hz = s->cfg.windows.hz,
+		.window_ns = window_ns(w),
+		.may_raise = now_ns >= w->may_raise_ns,
+	};
 	double hz;
 
-	if (!s->cfg.windows.by_budget || now_ns < w->next_look_ns ||
-	    !windowsampler_has_rate(w->sampler.source))
+	if (!follows_budget(&w->sampler) || now_ns < w->next_look_ns)
 		return;
 	w->next_look_ns = now_ns + RATE_LOOK_NS;
-	source_windows.counts(w->sampler.source, 0, &now);
-	if ((double)now.received < FULL_RATE_WINDOWS * s->cpus.nr)
+	if (!has_first_windows(w))
 		return;
-	hz = budget_windows_hz(&s->budget, window_ns(w), w->hz, s->cfg.windows.hz);
+	hz = budget_windows_hz(&s->budget, &now, &s->cost.now);
 	if (hz != w->hz)
 		change_rate(w, hz);
 }
@@ -300,6 +336,17 @@ static double cost(const struct sampler *p)
 	       NSEC_PER_SEC;
 }
 
+static uint64_t work_ns(const struct sampler *p, uint64_t *helper_ns)
+{
+	*helper_ns = windowsampler_translate_ns(p->source);
+	return windowsampler_cpu_ns(p->source);
+}
+
+static bool gives_way(const struct sampler *p)
+{
+	return follows_budget(p) && windows_of(p)->hz > BUDGET_LEAST_WINDOWS_HZ;
+}
+
 static void status(struct sampler *p, struct buf *out)
 {
 	const struct windows_sampler *w = windows_of(p);
@@ -310,6 +357,13 @@ static void status(struct sampler *p, struct buf *out)
 	source_windows.counts(p->source, 0, &now);
 	buf_printf(out, "windows on\n");
 	buf_printf(out, "windows_rate_hz %.1f\n", w->hz);
+	buf_printf(out, "windows_rate_full_hz %.1f\n", p->session->cfg.windows.hz);
+	buf_printf(out, "windows_rate_least_hz %.1f\n",
+		   gives_way(p) ? BUDGET_LEAST_WINDOWS_HZ : w->hz);
+	buf_printf(out, "windows_rate_changes %llu\n",
+		   (unsigned long long)w->nr_changes);
+	if (w->lowered)
+		buf_printf(out, "windows_lowered %s\n", w->lowered);
 	buf_printf(out, "windows_received %llu\n", (unsigned long long)now.received);
 	buf_printf(out, "windows_stored %llu\n",
 		   (unsigned long long)(a->stored + w->tally->kept));
@@ -344,5 +398,7 @@ const struct sampler_ops sampler_windows = {
 	.describe = describe,
 	.committed = committed,
 	.cost = cost,
+	.work_ns = work_ns,
+	.gives_way = gives_way,
 	.status = status,
 };

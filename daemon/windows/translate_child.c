@@ -41,6 +41,7 @@ struct translate_child {
 	int nr_asked;
 	bool have_reply; /* a reply that answers none of the first ones */
 	bool dead;
+	uint64_t cpu_ns;
 	struct cpi_translate_reply reply;
 };
 
@@ -137,6 +138,7 @@ static bool receive(struct translate_child *t)
 	    r->magic != CPI_TRANSLATE_MAGIC)
 		return false;
 	memset((char *)r + size, 0, sizeof(*r) - (size_t)size); /* of one before */
+	t->cpu_ns += (uint64_t)r->cpu_us * 1000;
 	r->err = check_reply(r, (size_t)size);
 	for (int i = 0; i < t->nr_asked; i++)
 		t->have_reply |= t->asked[i].cookie == r->cookie;
@@ -176,4 +178,9 @@ int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
 	*cookie = first.cookie;
 	pass(t);
 	return 0;
+}
+
+uint64_t translate_child_cpu_ns(const struct translate_child *t)
+{
+	return t->cpu_ns;
 }

@@ -143,6 +143,7 @@ struct windowpages {
 	uint32_t nr_wanted;
 	int64_t scan_ns; /* that are left for scans */
 	struct time_quota scans;
+	int64_t credit_ns; /* windowpages_pay() */
 	struct question asked[TRANSLATE_CHILD_MAX_ASKED];
 	uint32_t nr_asked;
 	struct answer ready[MAX_READY];
@@ -159,6 +160,7 @@ int windowpages_new(const struct windowpages_config *cfg, struct windowpages **o
 		return -ENOMEM;
 	wp->cfg = *cfg;
 	wp->source = cfg->source;
+	wp->credit_ns = WINDOWPAGES_CREDIT_NS;
 	windowunits_init(&wp->units, wp->source->cfg.nr_entries);
 	wp->page = calloc(wp->source->cfg.nr_entries, sizeof(*wp->page));
 	wp->max_pieces = wp->source->nr_cells / GRANULE;
@@ -793,13 +795,26 @@ static bool has_spare_room(const struct windowpages *wp)
 	return wp->pool.nr_free > wp->pool.nr / SPARE_SHARE;
 }
 
+void windowpages_pay(struct windowpages *wp, int64_t ns)
+{
+	wp->credit_ns += ns;
+	if (wp->credit_ns > WINDOWPAGES_CREDIT_NS)
+		wp->credit_ns = WINDOWPAGES_CREDIT_NS;
+}
+
+bool windowpages_has_credit(const struct windowpages *wp)
+{
+	return wp->credit_ns > 0;
+}
+
 /* Ahead of windows; what they have missed comes first. */
 static void want_ahead(struct windowpages *wp, uint32_t entry, uint32_t offset)
 {
 	struct page *p = &wp->page[entry];
 
 	if (p->failed || p->nr_tries >= MAX_TRIES / 2 || !has_spare_room(wp) ||
-	    wp->nr_wanted >= MAX_WANTED / 2 || is_translated(wp, entry, offset))
+	    !windowpages_has_credit(wp) || wp->nr_wanted >= MAX_WANTED / 2 ||
+	    is_translated(wp, entry, offset))
 		return;
 	if (!begins_at(p, offset)) {
 		if (p->nr_begin == CPI_TRANSLATE_ENTRIES)

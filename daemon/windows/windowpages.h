@@ -16,6 +16,7 @@
 
 #include "abi/window_bpf.h"
 #include "base/buf.h"
+#include "base/times.h"
 #include "daemon/jit/jit.h"
 #include "daemon/procmap/codecache.h"
 #include "daemon/procmap/images.h"
@@ -115,6 +116,18 @@ void windowpages_passed(struct windowpages *wp, uint32_t entry, uint32_t from,
  */
 void windowpages_sampled(struct windowpages *wp, const struct known_image *image,
 			 uint64_t offset);
+
+/*
+ * Pages that windows can do without are translated only while there is credit: pages
+ * ahead, and pages of code that forms can interpret (windowforms.h). Windows pay for
+ * them, WINDOWPAGES_PAID_NS each, so that this work becomes less with the rate of
+ * windows; the time of all translations is subtracted (ns < 0). At first there is as
+ * much credit as there can be, WINDOWPAGES_CREDIT_NS.
+ */
+#define WINDOWPAGES_PAID_NS   (100 * 1000)
+#define WINDOWPAGES_CREDIT_NS (3 * (int64_t)NSEC_PER_SEC)
+void windowpages_pay(struct windowpages *wp, int64_t ns);
+bool windowpages_has_credit(const struct windowpages *wp);
 
 /* Requests translations of the pages to which known pages lead. */
 void windowpages_look_ahead(struct windowpages *wp);

@@ -70,6 +70,7 @@ struct collector {
 	uint64_t nr_by_end[CPI_NR_WINDOW_ENDS], nr_instructions, nr_walked;
 	uint64_t nr_accesses, nr_accesses_left_out; /* of windows that were walked */
 	uint64_t nr_replayed, nr_differing, nr_operands, nr_operands_left_out;
+	uint64_t cpu_ns;      /* of this thread and of the reader, for windows */
 	uint64_t looked_ns;   /* when records were read last */
 	uint64_t learnt_ns;   /* when much was learnt last */
 	uint32_t nr_learning; /* rounds with only short breaks between them */
@@ -684,6 +685,25 @@ static void read_pairs(struct collector *ws)
 		windowpairs_note_counts(ws->pairs, &sum);
 }
 
+/* ---- the time that windows take ---- */
+
+/* CPU time of this thread, and of the reader, which is asked by this thread only. */
+static uint64_t used_ns(const struct collector *ws)
+{
+	return time_clock_ns(CLOCK_THREAD_CPUTIME_ID) +
+	       timed_child_cpu_ns(images_timed_child(ws->cfg.attribution->images));
+}
+
+uint64_t windowsampler_cpu_ns(const struct collector *ws)
+{
+	return ws->cpu_ns + translate_child_cpu_ns(ws->translator);
+}
+
+uint64_t windowsampler_translate_ns(const struct collector *ws)
+{
+	return translate_child_cpu_ns(ws->translator);
+}
+
 /* ---- rounds ---- */
 
 /* Keeps the origin of the record that comes next; without memory it has none. */
@@ -769,15 +789,21 @@ static void read_counts(const struct collector *ws, struct cpi_window_counts *su
 
 static void snapshot(struct collector *ws)
 {
+	const uint64_t begun_ns = used_ns(ws);
+
 	ws->source->ops->consume(ws->source, take_record, ws);
 	read_pairs(ws);
 	ws->looked_ns = time_mono_ns();
+	ws->cpu_ns += used_ns(ws) - begun_ns;
 }
 
 static void preview(struct collector *ws)
 {
+	const uint64_t begun_ns = used_ns(ws);
+
 	for (size_t i = 0; i < ws->nr_records; i++)
 		preview_record(ws, i);
+	ws->cpu_ns += used_ns(ws) - begun_ns;
 }
 
 /* What a window was without. Whether there is something to be learnt. */
@@ -794,7 +820,8 @@ static bool learn_from(struct collector *ws, size_t number)
 		learnt = windowprocs_lacks_form(ws->procs, ws->forms, r, w->next,
 						code + w->nr_code);
 	/* Pages are for code where windows begin: forms are slower. */
-	if (w->by_form[0] & 1 || (w->lacks_form && !w->nr))
+	if ((w->by_form[0] & 1 && windowpages_has_credit(ws->pages)) ||
+	    (w->lacks_form && !w->nr))
 		learnt |= windowprocs_miss(ws->procs, r, w->start);
 	if (w->lacks_form)
 		return learnt;
@@ -851,15 +878,31 @@ static void forget_if_full(struct collector *ws)
 	windowpages_forget(ws->pages);
 }
 
+/* Records, and answers of cpi-translate. How many answers are still to come. */
+static uint32_t take_what_came(struct collector *ws)
+{
+	uint64_t begun_ns;
+	uint32_t nr_asked;
+
+	ws->source->ops->consume(ws->source, take_record, ws);
+	begun_ns = used_ns(ws) + translate_child_cpu_ns(ws->translator);
+	nr_asked = windowpages_run(ws->pages);
+	windowpages_pay(ws->pages,
+			-(int64_t)(used_ns(ws) +
+				   translate_child_cpu_ns(ws->translator) - begun_ns));
+	return nr_asked;
+}
+
 static void drain(struct collector *ws)
 {
 	struct windowtally *to = *ws->cfg.tally;
-	const uint64_t now = time_mono_ns();
+	const uint64_t now = time_mono_ns(), begun_ns = used_ns(ws);
 
 	for (size_t i = 0; i < ws->nr_records; i++)
 		attribute_record(ws, i, to);
 	attribute_pairs(ws, to);
 	ws->drained += ws->nr_records;
+	windowpages_pay(ws->pages, (int64_t)ws->nr_records * WINDOWPAGES_PAID_NS);
 	lose_dropped(ws, to);
 	windowpages_give_room(ws->pages);
 	if (ws->forms)
@@ -872,11 +915,12 @@ static void drain(struct collector *ws)
 	forget_code(ws);
 	ws->nr_records = 0;
 	ws->has_unknown = false;
-	windowsampler_run(ws);
+	take_what_came(ws);
 	windowpages_take_room(ws->pages);
 	if (ws->forms)
 		windowforms_take_room(ws->forms);
 	forget_if_full(ws);
+	ws->cpu_ns += used_ns(ws) - begun_ns;
 }
 
 /* The time in which CPUs that are always busy fill half of the ring. */
@@ -936,10 +980,10 @@ static bool poll_windows(struct collector *ws)
  */
 int windowsampler_run(struct collector *ws)
 {
-	uint32_t nr_asked;
+	const uint64_t begun_ns = used_ns(ws);
+	const uint32_t nr_asked = take_what_came(ws);
 
-	ws->source->ops->consume(ws->source, take_record, ws);
-	nr_asked = windowpages_run(ws->pages);
+	ws->cpu_ns += used_ns(ws) - begun_ns;
 	if (!nr_asked)
 		return -1;
 	if (ws->nr_learning >= LEARN_ROUNDS)

@@ -71,6 +71,13 @@ int windowsampler_run(struct collector *ws);
 double windowsampler_mean_ns(const struct collector *ws);
 
 /*
+ * CPU time of all work on windows so far outside of interrupts: this thread's, the
+ * reader's (timed_child.h) and that of cpi-translate, which is a part of it.
+ */
+uint64_t windowsampler_cpu_ns(const struct collector *ws);
+uint64_t windowsampler_translate_ns(const struct collector *ws);
+
+/*
  * Whether the rate can be changed. Then stop the source, flush, change the period, and
  * call windowsampler_restart(), which returns 0 or -errno.
  */

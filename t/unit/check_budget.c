@@ -17,26 +17,26 @@ static const struct {
 	double want; /* after one check */
 } checks[] = {
 	/* within the budget nothing happens */
-	{ 400, { 0.0045, 0, 0 }, 400 },
-	{ 400, { 0.0040, 0, 0.0010 }, 400 },
-	{ 400, { 0.0020, 0, 0.0020 }, 400 },
+	{ 400, { 0.0045, 0, 0, 0 }, 400 },
+	{ 400, { 0.0040, 0, 0, 0.0010 }, 400 },
+	{ 400, { 0.0020, 0, 0, 0.0020 }, 400 },
 	/* above it, to nine tenths of it */
-	{ 400, { 0.0090, 0, 0 }, 200 },
-	{ 400, { 0.0050, 0, 0.0020 }, 200 },
-	{ 400, { 0.0050, 0.0010, 0.0010 }, 200 },
+	{ 400, { 0.0090, 0, 0, 0 }, 200 },
+	{ 400, { 0.0050, 0, 0, 0.0020 }, 200 },
+	{ 400, { 0.0050, 0.0010, 0, 0.0010 }, 200 },
 	/* one step is a quarter at most */
-	{ 4000, { 0.9, 0, 0 }, 1000 },
-	{ 4000, { 0.0040, 0, 0.0100 }, 1000 },
+	{ 4000, { 0.9, 0, 0, 0 }, 1000 },
+	{ 4000, { 0.0040, 0, 0, 0.0100 }, 1000 },
 	/* never below what is worth it */
-	{ 40, { 0.9, 0, 0 }, MIN_HZ },
-	{ MIN_HZ, { 0.9, 0, 0 }, MIN_HZ },
-	{ 10, { 0.9, 0, 0 }, 10 },
+	{ 40, { 0.9, 0, 0, 0 }, MIN_HZ },
+	{ MIN_HZ, { 0.9, 0, 0, 0 }, MIN_HZ },
+	{ 10, { 0.9, 0, 0, 0 }, 10 },
 	/* a rate that has no part in the cost is no remedy */
-	{ 400, { 0, 0.9, 0 }, 400 },
-	{ 400, { 0, 0, 0.9 }, 400 },
+	{ 400, { 0, 0.9, 0, 0 }, 400 },
+	{ 400, { 0, 0, 0, 0.9 }, 400 },
 	/* once is too seldom for a raise */
-	{ 400, { 0.0010, 0, 0 }, 400 },
-	{ 400, { 0, 0, 0 }, 400 },
+	{ 400, { 0.0010, 0, 0, 0 }, 400 },
+	{ 400, { 0, 0, 0, 0 }, 400 },
 };
 
 START_TEST(one_check_lowers_what_is_above_and_nothing_else)
@@ -67,11 +67,11 @@ static const struct {
 	struct budget_cost cost;
 	double want;
 } raises[] = {
-	{ 400, { 0.0010, 0, 0 }, 500 },           /* a quarter at most */
-	{ 400, { 0.0026, 0.0004, 0.0004 }, 500 }, /* … that still fits */
-	{ 400, { 0, 0, 0 }, 500 },                /* no sample came */
-	{ 9000, { 0.0010, 0, 0 }, MAX_HZ },       /* up to what is allowed */
-	{ 400, { 0.0010, 0.0014, 0.0010 }, 500 }, /* what is fixed is left alone */
+	{ 400, { 0.0010, 0, 0, 0 }, 500 },           /* a quarter at most */
+	{ 400, { 0.0026, 0.0004, 0, 0.0004 }, 500 }, /* … that still fits */
+	{ 400, { 0, 0, 0, 0 }, 500 },                /* no sample came */
+	{ 9000, { 0.0010, 0, 0, 0 }, MAX_HZ },       /* up to what is allowed */
+	{ 400, { 0.0010, 0.0014, 0, 0.0010 }, 500 }, /* what is fixed is left alone */
 };
 
 START_TEST(what_stays_clearly_below_is_raised_slowly)
@@ -86,7 +86,8 @@ END_TEST
 
 START_TEST(an_interruption_starts_the_wait_anew)
 {
-	const struct budget_cost low = { 0.001, 0, 0 }, usual = { 0.0045, 0, 0 };
+	const struct budget_cost low = { .by_rate = 0.001 },
+				 usual = { .by_rate = 0.0045 };
 	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ), other = b;
 	double hz = 400, same = 400;
 	int patience = await_change(&other, &same, &low);
@@ -102,7 +103,7 @@ END_TEST
 
 START_TEST(at_the_limits_nothing_changes_for_ever)
 {
-	const struct budget_cost none = { 0 }, all = { 1, 0, 0 };
+	const struct budget_cost none = { 0 }, all = { 1, 0, 0, 0 };
 	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
 	double high = MAX_HZ, low = MIN_HZ;
 
@@ -120,7 +121,7 @@ START_TEST(raises_that_fail_become_rare)
 
 	for (int i = 0; i < 2000; i++) {
 		double heavy = i % 40 == 0 ? 3 : 0.2;
-		struct budget_cost c = { hz * 12e-6 * heavy, 0, 0 };
+		struct budget_cost c = { .by_rate = hz * 12e-6 * heavy };
 		double to = budget_decide(&b, hz, &c);
 
 		nr_changes += to != hz;
@@ -271,13 +272,90 @@ static const struct {
 	{ 0.005, 0, 50, 50, 50 },
 };
 
-START_TEST(windows_take_a_tenth_of_the_budget)
+START_TEST(interrupts_of_windows_take_a_tenth_of_the_budget)
 {
 	struct budget b = budget_init(windows[_i].share, MIN_HZ, MAX_HZ);
+	const struct budget_windows w = { windows[_i].hz, windows[_i].max_hz,
+					  windows[_i].window_ns, true };
+	const struct budget_cost nothing = { 0 };
 
-	ck_assert_double_eq_tol(budget_windows_hz(&b, windows[_i].window_ns,
-						  windows[_i].hz, windows[_i].max_hz),
-				windows[_i].want, 1e-9);
+	ck_assert_double_eq_tol(budget_windows_hz(&b, &w, &nothing), windows[_i].want,
+				1e-9);
+}
+END_TEST
+
+static const struct {
+	double hz;
+	bool may_raise;
+	struct budget_cost cost;
+	double want;
+} gives_way[] = {
+	/* above the budget: what all else leaves of nine tenths of it */
+	{ 20, false, { 0.001, 0, 0.003, 0.002 }, 10 },
+	{ 20, false, { 0.001, 0.001, 0.003, 0.001 }, 10 },
+	/* also by less than a quarter */
+	{ 20, false, { 0.001, 0, 0.0020, 0.0021 }, 14 },
+	/* and never nearly none */
+	{ 20, false, { 0.001, 0, 0.001, 0.004 }, BUDGET_LEAST_WINDOWS_HZ },
+	{ 5, false, { 0.001, 0, 0.001, 0.004 }, 5 },
+	{ 20, true, { 0.001, 0, 0.001, 0.004 }, BUDGET_LEAST_WINDOWS_HZ },
+	/* within the budget nothing changes */
+	{ 10, true, { 0.001, 0, 0.001, 0.0029 }, 10 },
+	{ 10, true, { 0.001, 0, 0.001, 0.0016 }, 10 },
+	/* clearly below it, up to nine tenths of it, and to a tenth for interrupts */
+	{ 10, true, { 0.001, 0, 0.001, 0.0014 }, 20 },
+	{ 10, true, { 0.001, 0, 0.0015, 0.0005 }, 20 },
+	{ 5, true, { 0.0015, 0, 0.001, 0.0009 }, 10.5 },
+	/* but not again and again */
+	{ 10, false, { 0.001, 0, 0.001, 0.0014 }, 10 },
+};
+
+START_TEST(windows_give_way_when_the_budget_is_exceeded)
+{
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+	/* at this cost a tenth of the budget pays for 20 */
+	const struct budget_windows w = { gives_way[_i].hz, 50, 25000,
+					  gives_way[_i].may_raise };
+
+	ck_assert_double_eq_tol(budget_windows_hz(&b, &w, &gives_way[_i].cost),
+				gives_way[_i].want, 1e-9);
+}
+END_TEST
+
+/*
+ * Machines of all kinds: once per check the windows are decided first, and the samples
+ * only if windows cannot give way. Within ten checks the budget is kept, or both are at
+ * their least; then neither changes any more.
+ */
+START_TEST(both_rates_of_random_machines_keep_the_budget)
+{
+	uint64_t seed = unit_seed() + (uint64_t)_i, first = seed;
+	struct machine m = random_machine(&seed);
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+	const double window_ns = 2 * m.sample_ns, work_ns = 300000 * unit_double(&seed),
+		     work = 0.1 * SHARE * unit_double(&seed);
+	struct budget_windows w = { 50, 50, window_ns, false };
+	double hz = MIN_HZ + 200 * unit_double(&seed);
+	int nr_changes = 0;
+
+	m.noise = 0;
+	for (int i = 0; i < 200; i++) {
+		struct budget_cost c = cost_of(&m, hz, &seed);
+		double to;
+
+		c.windows = w.hz * (window_ns + work_ns) * 1e-9 + work;
+		to = budget_windows_hz(&b, &w, &c);
+		nr_changes += i > 10 && to != w.hz;
+		if (i > 10 && budget_total(&c) > SHARE &&
+		    (w.hz > BUDGET_LEAST_WINDOWS_HZ || hz > MIN_HZ))
+			ck_abort_msg("SEED=%llu: exceeded", (unsigned long long)first);
+		if (to == w.hz)
+			hz = budget_decide(&b, hz, &c);
+		w.hz = to;
+	}
+	if (nr_changes)
+		ck_abort_msg("SEED=%llu: windows do not stay",
+			     (unsigned long long)first);
 }
 END_TEST
 
@@ -298,7 +376,11 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_samples_cost_is_the_median_of_the_last_ones);
 	tcase_add_test(tc, tries_that_find_no_cost_do_not_end_the_learning);
 	tcase_add_test(tc, learning_ends_where_no_cost_can_be_found);
-	tcase_add_loop_test(tc, windows_take_a_tenth_of_the_budget, 0, NR(windows));
+	tcase_add_loop_test(tc, interrupts_of_windows_take_a_tenth_of_the_budget, 0,
+			    NR(windows));
+	tcase_add_loop_test(tc, windows_give_way_when_the_budget_is_exceeded, 0,
+			    NR(gives_way));
+	tcase_add_loop_test(tc, both_rates_of_random_machines_keep_the_budget, 0, 200);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -218,6 +218,39 @@ START_TEST(a_page_whose_answer_was_lost_is_asked_for_again)
 }
 END_TEST
 
+START_TEST(pages_ahead_wait_until_windows_have_paid_for_them)
+{
+	set_up(NR_PAGES);
+	t.is_slow = true;
+	windowpages_pay(t.pages, -WINDOWPAGES_CREDIT_NS - NSEC_PER_SEC);
+	windowpages_sampled(t.pages, &t.image, CPI_CODE_PAGE);
+	windowpages_run(t.pages);
+	ck_assert_int_eq(t.nr_pages, 0);
+	/* what a window lacks is needed */
+	ck_assert(windowpages_miss(t.pages, t.first, 0));
+	windowpages_run(t.pages);
+	ck_assert_int_eq(t.nr_pages, 1);
+	for (int i = 0; i < (int)(NSEC_PER_SEC / WINDOWPAGES_PAID_NS); i++)
+		windowpages_pay(t.pages, WINDOWPAGES_PAID_NS);
+	ck_assert(!windowpages_has_credit(t.pages));
+	windowpages_pay(t.pages, 1);
+	windowpages_sampled(t.pages, &t.image, CPI_CODE_PAGE);
+	windowpages_run(t.pages);
+	ck_assert_int_eq(t.nr_pages, 2);
+	tear_down();
+}
+END_TEST
+
+START_TEST(credit_is_bounded)
+{
+	set_up(1);
+	windowpages_pay(t.pages, 1000 * WINDOWPAGES_CREDIT_NS);
+	windowpages_pay(t.pages, -WINDOWPAGES_CREDIT_NS);
+	ck_assert(!windowpages_has_credit(t.pages));
+	tear_down();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("windowpages");
@@ -229,6 +262,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, scan_of_what_cannot_be_read_ends);
 	tcase_add_test(tc, a_page_whose_read_failed_is_asked_for_again);
 	tcase_add_test(tc, a_page_whose_answer_was_lost_is_asked_for_again);
+	tcase_add_test(tc, pages_ahead_wait_until_windows_have_paid_for_them);
+	tcase_add_test(tc, credit_is_bounded);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -123,7 +123,7 @@ static bool is_above_budget(const char *daemon)
 
 bool status_summary_advise(const char *daemon, double least_hz, struct buf *out)
 {
-	double hz = 0, fixed = 0, cost = 0;
+	double hz = 0, fixed = 0, cost = 0, windows_hz, windows_least_hz;
 	char *windows, *stacks;
 
 	if (!is_above_budget(daemon) || !number_of(daemon, "rate_hz", &hz))
@@ -132,6 +132,10 @@ bool status_summary_advise(const char *daemon, double least_hz, struct buf *out)
 	number_of(daemon, "cost_percent", &cost);
 	if (fixed <= 0 && hz > least_hz)
 		return false; /* cpid lowers it */
+	if (number_of(daemon, "windows_rate_hz", &windows_hz) &&
+	    number_of(daemon, "windows_rate_least_hz", &windows_least_hz) &&
+	    windows_hz > windows_least_hz)
+		return false; /* likewise */
 	windows = text_of(daemon, "windows");
 	stacks = text_of(daemon, "stacks");
 	buf_printf(out, "%s; what helps: %s%s%s--budget %.1f%% of cpid",
@@ -260,9 +264,30 @@ static void put_epoch(const struct status_summary *s, struct buf *b)
 	free(samples);
 }
 
+/* "on" with the rate of windows, and why it is not the full one. */
+static void put_windows(const char *daemon, struct buf *b)
+{
+	char *windows = text_of(daemon, "windows"), *lowered;
+	double hz = 0, full_hz = 0;
+
+	buf_printf(b, "; windows %s", windows ? windows : "off");
+	free(windows);
+	if (!number_of(daemon, "windows_rate_hz", &hz))
+		return;
+	lowered = text_of(daemon, "windows_lowered");
+	number_of(daemon, "windows_rate_full_hz", &full_hz);
+	buf_printf(b, " (%.0f/s", hz);
+	if (lowered)
+		buf_printf(b, " of %.0f: %s", full_hz,
+			   strcmp(lowered, "budget")
+				   ? "their interrupts have a tenth of the budget"
+				   : "lowered to keep the budget");
+	buf_puts(b, ")");
+	free(lowered);
+}
+
 static void put_rate(const struct status_summary *s, struct buf *b)
 {
-	char *windows = text_of(s->daemon, "windows");
 	char *stacks = text_of(s->daemon, "stacks");
 	struct buf events = { 0 };
 	double hz, fixed = 0;
@@ -282,12 +307,12 @@ static void put_rate(const struct status_summary *s, struct buf *b)
 			buf_printf(&events, "%s%s", i ? ", " : "", event);
 			free(event);
 		}
-		buf_printf(b, " of %s; windows %s, stacks %s", buf_str(&events),
-			   windows ? windows : "off", stacks ? stacks : "off");
+		buf_printf(b, " of %s", buf_str(&events));
+		put_windows(s->daemon, b);
+		buf_printf(b, ", stacks %s", stacks ? stacks : "off");
 		put_line("rate", b);
 	}
 	buf_fini(&events);
-	free(windows);
 	free(stacks);
 }
 
