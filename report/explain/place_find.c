@@ -34,6 +34,11 @@ struct find {
 	bool by_offset;
 	uint64_t offset;
 	size_t nr_places;
+	/*
+	 * Ids of the only images to be searched, ascending, which have samples in the
+	 * procedure; empty: all are. To open all of them takes long.
+	 */
+	struct buf only;
 	int64_t last_image; /* the newest image that was searched */
 	int64_t measured;   /* the newest image whose runs were used */
 	struct progress progress;
@@ -209,11 +214,22 @@ static int add_to_places(struct find *f, const struct query_profile *q,
 	return err;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 /* In a query, the image that is named before the procedure takes --image's place. */
 static bool is_selected(const struct find *f, const struct query_image *image)
 {
 	const char *glob = f->s->sel.image_glob;
 
+	if (f->only.len &&
+	    !bsearch(&image->id, f->only.data, f->only.len / sizeof(int64_t),
+		     sizeof(int64_t), compare_ids))
+		return false;
 	return !glob || path_matches(glob, image->desc.name);
 }
 
@@ -253,9 +269,13 @@ static int search(struct scope *s, const char *name, const char *image,
 		log_err("%s: name the image of this offset with --image", name);
 		return -EINVAL;
 	}
+	procedure_evidence_images(s->evidence, name, &f.only);
 	f.progress = progress_begin("reading images");
-	err = query_profiles(s->sel.db, &query, on_profile, &f, on_progress);
+	err = f.only.err
+		      ? f.only.err
+		      : query_profiles(s->sel.db, &query, on_profile, &f, on_progress);
 	progress_end(&f.progress);
+	buf_fini(&f.only);
 	if (err)
 		select_failed(&s->sel, err);
 	return err;

@@ -14,6 +14,7 @@
 
 #include "report/profile/prof.h"
 #include "report/profile/prof_rows.h"
+#include "report/select/procname.h"
 
 struct procedure_evidence {
 	struct prof_request req;
@@ -89,6 +90,27 @@ struct evidence_use procedure_evidence_unknown_use(const struct procedure_eviden
 			use.random_only = row->departs;
 	}
 	return use;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void procedure_evidence_images(const struct procedure_evidence *e, const char *name,
+			       struct buf *ids)
+{
+	for (size_t i = 0; e && i < e->p.nr_rows; i++) {
+		const struct prof_row *row = e->p.row[i];
+
+		if (row->kind == ROW_PROFILE && procname_is(row->procedure, name))
+			buf_put(ids, &row->image, sizeof(row->image));
+	}
+	if (ids->len)
+		qsort(ids->data, ids->len / sizeof(int64_t), sizeof(int64_t),
+		      compare_ids);
 }
 
 double procedure_evidence_unknown(const struct procedure_evidence *e)

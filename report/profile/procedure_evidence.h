@@ -12,6 +12,7 @@
 #ifndef CPI_REPORT_PROCEDURE_EVIDENCE_H
 #define CPI_REPORT_PROCEDURE_EVIDENCE_H
 
+#include "base/buf.h"
 #include "report/select/evidence.h"
 #include "report/select/imagecache.h"
 #include "report/select/select.h"
@@ -42,6 +43,13 @@ struct evidence_use procedure_evidence_use(const struct procedure_evidence *e,
 /* The same for samples without an image, by reason. */
 struct evidence_use procedure_evidence_unknown_use(const struct procedure_evidence *e,
 						   const char *reason);
+
+/*
+ * Appends the id of each image (int64_t) that has samples in a procedure of this name
+ * (procname.h), ascending. Without e, or if there is none, appends nothing.
+ */
+void procedure_evidence_images(const struct procedure_evidence *e, const char *name,
+			       struct buf *ids);
 
 /* Returns the time of all samples without an image, in ns. */
 double procedure_evidence_unknown(const struct procedure_evidence *e);
