@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/isa/isa_kept.h"
 #include "analysis/isa/isa_machine.h"
 #include "base/err.h"
 
@@ -65,6 +66,7 @@ void isa_close(struct isa *isa)
 {
 	if (!isa)
 		return;
+	isa_kept_close(isa);
 	isa_seen_fini(&isa->seen);
 	llvm_close(isa->llvm);
 	free(isa->opcode);
@@ -225,6 +227,7 @@ int isa_set_cpu(struct isa *isa, const char *name)
 	err = llvm_set_cpu(isa->llvm, name);
 	if (err)
 		return err;
+	isa_kept_close(isa);
 	isa_seen_fini(&isa->seen);
 	if (name != isa->cpu)
 		strcpy(isa->cpu, name);

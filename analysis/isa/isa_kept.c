@@ -2,7 +2,12 @@
 /*
  * isa_kept.c - schedules as bytes, for a file that later runs read
  *
- * 	seed  { hash, check, nr, nr timings }…
+ *	seed, number of buckets, sum of the table
+ *	table  { position, size, sum of the bucket }…
+ *	buckets, each  { hash, check, nr, nr timings }…
+ *
+ * A report of one procedure needs few of the schedules that a day's reports have made.
+ * So a bucket is read when a hash belongs to it that is not known.
  *
  * Numbers have the machine's byte order, and units are numbered as in the CPU model. So
  * the bytes are valid only for the same build of this program; the caller ensures that.
@@ -13,16 +18,37 @@
 
 #include "analysis/isa/isa_kept.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/isa/isa_machine.h"
 #include "base/err.h"
+#include "base/hash.h"
 
 #define NO_UNIT    UINT8_MAX
 #define MOST       1e6f /* cycles; far more than a model has */
 #define MODELLED   1
 #define CARRIED    2
 #define ENTRY_SIZE (2 * sizeof(uint64_t) + 1)
+
+#define BUCKET_INSNS 256 /* some 10 kB */
+#define MAX_BUCKETS  (1u << 14)
+
+struct kept_head {
+	uint64_t seed, nr_buckets, sum;
+};
+
+struct kept_bucket {
+	uint64_t at, size; /* the size is 0 when it was read */
+	uint64_t sum;
+};
+
+struct isa_kept {
+	struct isa_kept_source source;
+	struct kept_bucket *bucket;
+	size_t nr_buckets; /* a power of two */
+};
 
 struct kept_timing {
 	float head, front_end, dependency, unit, execute;
@@ -76,15 +102,6 @@ static void put_run(void *ctx, const struct isa_seen_run *run)
 	buf_putc(k->out, (char)run->nr);
 	for (int i = 0; i < run->nr; i++)
 		put_timing(k->isa, &run->timing[i], k->out);
-}
-
-int isa_kept_put(const struct isa *isa, struct buf *out)
-{
-	struct isa_keeping k = { isa, out };
-
-	buf_put(out, &isa->seen.seed, sizeof(isa->seen.seed));
-	isa_seen_each(&isa->seen, put_run, &k);
-	return out->err;
 }
 
 static bool is_time(float cycles)
@@ -142,37 +159,208 @@ static bool get_run(struct isa *isa, const uint8_t **pos, const uint8_t *end,
 	return true;
 }
 
-/* Reads all runs; false: one is damaged, or is there twice. */
-static bool get_all(struct isa *isa, const uint8_t *pos, const uint8_t *end)
+/* ---- buckets ---- */
+
+static uint64_t sum_of(const void *data, size_t size)
 {
+	return hash_bytes(0, data, size);
+}
+
+/* A hash belongs to the bucket of its highest bits. */
+static size_t bucket_of(uint64_t hash, size_t nr_buckets)
+{
+	return nr_buckets > 1 ? hash >> (64 - __builtin_ctzll(nr_buckets)) : 0;
+}
+
+/* Adds the runs of a bucket, unless it is damaged. Those that are there already stay.
+ */
+static void take_bucket(struct isa *isa, const struct kept_bucket *b, uint8_t *bytes)
+{
+	const uint8_t *pos = bytes, *end = bytes + b->size;
 	struct isa_timing timing[ISA_SEEN_INSNS];
 	struct isa_seen_run run;
 
-	while (pos < end) {
-		if (!get_run(isa, &pos, end, &run, timing) ||
-		    !isa_seen_put(&isa->seen, &run))
-			return false;
-	}
-	return true;
+	if (isa->kept->source.read(isa->kept->source.ctx, b->at, bytes, b->size) ||
+	    sum_of(bytes, b->size) != b->sum)
+		return;
+	while (pos < end && get_run(isa, &pos, end, &run, timing))
+		isa_seen_put(&isa->seen, &run);
 }
 
-int isa_kept_get(struct isa *isa, const uint8_t *data, size_t size)
+static void recall_bucket(struct isa *isa, size_t number)
 {
-	const size_t seed_size = sizeof(isa->seen.seed);
-	int err = isa->has_model ? 0 : isa_set_cpu(isa, isa->cpu);
+	struct kept_bucket *b = &isa->kept->bucket[number];
+	uint8_t *bytes = b->size ? malloc(b->size) : NULL;
 
+	if (bytes)
+		take_bucket(isa, b, bytes);
+	free(bytes);
+	b->size = 0; /* it is read once */
+}
+
+static void recall(void *ctx, uint64_t hash)
+{
+	struct isa *isa = ctx;
+
+	recall_bucket(isa, bucket_of(hash, isa->kept->nr_buckets));
+}
+
+static bool is_valid_head(const struct kept_head *h, uint64_t size)
+{
+	return h->nr_buckets && h->nr_buckets <= MAX_BUCKETS &&
+	       !(h->nr_buckets & (h->nr_buckets - 1)) &&
+	       size - sizeof(*h) >= h->nr_buckets * sizeof(struct kept_bucket);
+}
+
+/* Reads the table of buckets, each of which lies within the source. */
+static int read_table(struct isa_kept *kept, const struct kept_head *h)
+{
+	const struct isa_kept_source *source = &kept->source;
+	const size_t size = h->nr_buckets * sizeof(*kept->bucket);
+	uint64_t at = sizeof(*h) + size;
+	int err;
+
+	kept->nr_buckets = h->nr_buckets;
+	kept->bucket = malloc(size);
+	if (!kept->bucket)
+		return -ENOMEM;
+	err = source->read(source->ctx, sizeof(*h), kept->bucket, size);
 	if (err)
 		return err;
-	isa_seen_fini(&isa->seen);
-	if (size < seed_size)
+	if (sum_of(kept->bucket, size) != h->sum)
+		return -CPI_ECORRUPT;
+	for (size_t i = 0; i < kept->nr_buckets; i++) {
+		if (kept->bucket[i].at != at ||
+		    kept->bucket[i].size > source->size - at)
+			return -CPI_ECORRUPT;
+		at += kept->bucket[i].size;
+	}
+	return at == source->size ? 0 : -CPI_ECORRUPT;
+}
+
+static int open_source(struct isa *isa)
+{
+	const struct isa_kept_source *source = &isa->kept->source;
+	struct kept_head h;
+	int err;
+
+	if (source->size < sizeof(h))
 		return -CPI_ETRUNCATED;
-	memcpy(&isa->seen.seed, data, seed_size);
-	err = get_all(isa, data + seed_size, data + size) ? 0 : -CPI_ECORRUPT;
-	isa->seen.grew = false;
+	err = source->read(source->ctx, 0, &h, sizeof(h));
 	if (err)
-		isa_seen_fini(&isa->seen);
+		return err;
+	if (!is_valid_head(&h, source->size))
+		return -CPI_ECORRUPT;
+	err = read_table(isa->kept, &h);
+	if (!err)
+		isa->seen.seed = h.seed;
 	return err;
 }
+
+int isa_kept_open(struct isa *isa, const struct isa_kept_source *source)
+{
+	struct isa_kept *kept = calloc(1, sizeof(*kept));
+	int err = !kept ? -ENOMEM : isa->has_model ? 0 : isa_set_cpu(isa, isa->cpu);
+
+	if (err) {
+		free(kept);
+		source->close(source->ctx);
+		return err;
+	}
+	isa_kept_close(isa);
+	isa_seen_fini(&isa->seen);
+	kept->source = *source;
+	isa->kept = kept;
+	isa->seen.grew = false;
+	err = open_source(isa);
+	if (err) {
+		isa_kept_close(isa);
+		return err;
+	}
+	isa->seen.recall = recall;
+	isa->seen.recall_ctx = isa;
+	return 0;
+}
+
+void isa_kept_close(struct isa *isa)
+{
+	struct isa_kept *kept = isa->kept;
+
+	isa->seen.recall = NULL;
+	isa->kept = NULL;
+	if (!kept)
+		return;
+	kept->source.close(kept->source.ctx);
+	free(kept->bucket);
+	free(kept);
+}
+
+struct sorting {
+	struct isa_keeping *keeping;
+	size_t nr_buckets;
+	struct buf *bucket;
+};
+
+static void put_in_bucket(void *ctx, const struct isa_seen_run *run)
+{
+	struct sorting *s = ctx;
+
+	s->keeping->out = &s->bucket[bucket_of(run->hash, s->nr_buckets)];
+	put_run(s->keeping, run);
+}
+
+/* Appends the buckets behind their table. */
+static int put_buckets(const struct isa *isa, const struct buf *bucket, size_t nr,
+		       struct buf *out)
+{
+	const size_t size = nr * sizeof(struct kept_bucket);
+	struct kept_head h = { .seed = isa->seen.seed, .nr_buckets = nr };
+	struct kept_bucket *table = calloc(nr, sizeof(*table));
+	uint64_t at = sizeof(h) + size;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		table[i] =
+			(struct kept_bucket){ at, bucket[i].len,
+					      sum_of(bucket[i].data, bucket[i].len) };
+		at += bucket[i].len;
+	}
+	h.sum = sum_of(table, size);
+	buf_put(out, &h, sizeof(h));
+	buf_put(out, table, size);
+	free(table);
+	for (size_t i = 0; i < nr; i++) {
+		buf_put(out, bucket[i].data, bucket[i].len);
+		if (bucket[i].err)
+			out->err = bucket[i].err;
+	}
+	return out->err;
+}
+
+int isa_kept_put(struct isa *isa, struct buf *out)
+{
+	struct isa_keeping k = { .isa = isa };
+	struct sorting s = { .keeping = &k, .nr_buckets = 1 };
+	int err;
+
+	for (size_t i = 0; isa->kept && i < isa->kept->nr_buckets; i++)
+		recall_bucket(isa, i);
+	while (s.nr_buckets < MAX_BUCKETS &&
+	       s.nr_buckets * BUCKET_INSNS < isa->seen.nr_insns)
+		s.nr_buckets *= 2;
+	s.bucket = calloc(s.nr_buckets, sizeof(*s.bucket));
+	if (!s.bucket)
+		return -ENOMEM;
+	isa_seen_each(&isa->seen, put_in_bucket, &s);
+	err = put_buckets(isa, s.bucket, s.nr_buckets, out);
+	for (size_t i = 0; i < s.nr_buckets; i++)
+		buf_fini(&s.bucket[i]);
+	free(s.bucket);
+	return err;
+}
+
+/* ---- between processes ---- */
 
 void isa_kept_mark(struct isa *isa)
 {
@@ -212,6 +400,7 @@ bool isa_kept_grew(const struct isa *isa)
 
 void isa_kept_seed(struct isa *isa, uint64_t seed)
 {
+	isa_kept_close(isa);
 	isa_seen_fini(&isa->seen);
 	isa->seen.seed = seed;
 }

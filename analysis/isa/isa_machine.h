@@ -53,8 +53,9 @@ struct isa {
 	struct llvm_isa *llvm;
 	struct isa_opcode *opcode; /* llvm_nr_opcodes() */
 	char cpu[32];
-	bool has_model;       /* cpu is set in llvm */
-	struct isa_seen seen; /* of that CPU */
+	bool has_model;        /* cpu is set in llvm */
+	struct isa_seen seen;  /* of that CPU */
+	struct isa_kept *kept; /* where more of them are stored; or NULL */
 };
 
 #endif

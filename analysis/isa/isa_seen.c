@@ -78,12 +78,23 @@ static struct seen *find_schedule(const struct isa_seen *seen, int nr,
 	return NULL;
 }
 
+/* The same, also among the stored runs that were not needed so far. */
+static struct seen *recall_schedule(struct isa_seen *seen, int nr, const struct key *k)
+{
+	struct seen *s = find_schedule(seen, nr, k);
+
+	if (s || !seen->recall)
+		return s;
+	seen->recall(seen->recall_ctx, k->hash);
+	return find_schedule(seen, nr, k);
+}
+
 static bool is_short(const struct isa_run *run)
 {
 	return run->loops && !run->nr_before && run->nr <= ISA_SEEN_INSNS;
 }
 
-bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,
+bool isa_seen_find(struct isa_seen *seen, const struct isa_run *run,
 		   struct isa_timing *out)
 {
 	struct seen *s = NULL;
@@ -91,7 +102,7 @@ bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,
 
 	if (is_short(run)) {
 		k = key_of(seen, run);
-		s = find_schedule(seen, run->nr, &k);
+		s = recall_schedule(seen, run->nr, &k);
 	}
 	if (!s)
 		return false;
@@ -172,7 +183,7 @@ bool isa_seen_take(struct isa_seen *seen, const struct isa_seen_run *run)
 {
 	const struct key k = { run->hash, run->check };
 
-	if (find_schedule(seen, run->nr, &k))
+	if (recall_schedule(seen, run->nr, &k))
 		return false;
 	if (seen->nr_insns + (size_t)run->nr > MAX_ALL)
 		make_room(seen);

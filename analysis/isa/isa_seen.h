@@ -23,6 +23,9 @@ struct isa_seen {
 	struct hmap map;
 	size_t nr_insns;     /* Σ over all runs */
 	struct seen *newest; /* those of isa_seen_add() since isa_seen_mark() */
+	/* Adds the stored runs that may have this hash, once. NULL: there are none. */
+	void (*recall)(void *ctx, uint64_t hash);
+	void *recall_ctx;
 };
 
 void isa_seen_fini(struct isa_seen *seen); /* seen is empty afterwards */
@@ -54,7 +57,7 @@ bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run);
 bool isa_seen_take(struct isa_seen *seen, const struct isa_seen_run *run);
 
 /* If the run is stored, copies its schedule to out[run->nr] and returns true. */
-bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,
+bool isa_seen_find(struct isa_seen *seen, const struct isa_run *run,
 		   struct isa_timing *out);
 
 /* Stores the schedule of a run; does nothing when out of memory. */

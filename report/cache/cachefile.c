@@ -168,9 +168,11 @@ static int read_content(int fd, size_t size, uint64_t sum, struct buf *out)
 	return err;
 }
 
-int cachefile_load(const struct cachefile *f, struct buf *out)
+/* Opens the file and reads its header. Returns a descriptor or an error. */
+static int open_file(const struct cachefile *f, struct cachefile_header *found,
+		     uint64_t *size)
 {
-	struct cachefile_header wanted, found;
+	struct cachefile_header wanted;
 	struct stat st;
 	int folder, fd, err = make_header(f, &wanted);
 
@@ -183,10 +185,36 @@ int cachefile_load(const struct cachefile *f, struct buf *out)
 	close(folder);
 	if (fd < 0)
 		return fd;
-	err = read_header(fd, &st, &wanted, f->max_size, &found);
-	if (!err)
-		err = read_content(fd, (size_t)st.st_size - sizeof(found), found.sum,
-				   out);
+	err = read_header(fd, &st, &wanted, f->max_size, found);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	*size = (uint64_t)st.st_size - sizeof(*found);
+	return fd;
+}
+
+int cachefile_open(const struct cachefile *f, uint64_t *size)
+{
+	struct cachefile_header found;
+
+	return open_file(f, &found, size);
+}
+
+int cachefile_read(int fd, uint64_t at, void *out, size_t size)
+{
+	return file_pread(fd, out, size, (off_t)(sizeof(struct cachefile_header) + at));
+}
+
+int cachefile_load(const struct cachefile *f, struct buf *out)
+{
+	struct cachefile_header found;
+	uint64_t size;
+	int err, fd = open_file(f, &found, &size);
+
+	if (fd < 0)
+		return fd;
+	err = read_content(fd, (size_t)size, found.sum, out);
 	close(fd);
 	return err;
 }

@@ -29,6 +29,13 @@ struct cachefile {
 /* Appends the file's content to out. 0, -ESTALE, -CPI_ECORRUPT or -errno. */
 int cachefile_load(const struct cachefile *f, struct buf *out);
 
+/*
+ * Opens a file whose content is read in parts: *size is that of the content. The sum is
+ * not checked. Returns a descriptor, or an error as above.
+ */
+int cachefile_open(const struct cachefile *f, uint64_t *size);
+int cachefile_read(int fd, uint64_t at, void *out, size_t size); /* 0 or -errno */
+
 /* Replaces the file. 0 or -errno. */
 int cachefile_save(const struct cachefile *f, const void *data, size_t size);
 

@@ -2,7 +2,7 @@
 /*
  * schedulefile.c - a file of schedules for each CPU model
  *
- * isa_kept.h defines its content; isa_kept_get() is safe even if that is forged.
+ * isa_kept.h defines its content; isa_kept_open() is safe even if that is forged.
  */
 #include "config.h"
 
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "analysis/isa/isa_kept.h"
 #include "base/err.h"
@@ -35,19 +36,30 @@ static void find_place(const struct isa *isa, struct schedule_file *p)
 				      .max_size = ISA_KEPT_MAX };
 }
 
-/* Takes the file's schedules, if it is whole and of this program. */
+/* The context of a source is its descriptor. */
+static int read_part(void *ctx, uint64_t at, void *out, size_t size)
+{
+	return cachefile_read((int)(intptr_t)ctx, at, out, size);
+}
+
+static void close_file(void *ctx)
+{
+	close((int)(intptr_t)ctx);
+}
+
+/* Opens the file, if it is whole and of this program. */
 static int take_file(struct isa *isa)
 {
-	struct buf file = { 0 };
+	struct isa_kept_source source = { .read = read_part, .close = close_file };
 	struct schedule_file p;
-	int err;
+	int fd;
 
 	find_place(isa, &p);
-	err = cachefile_load(&p.file, &file);
-	if (!err)
-		err = isa_kept_get(isa, (const uint8_t *)file.data, file.len);
-	buf_fini(&file);
-	return err;
+	fd = cachefile_open(&p.file, &source.size);
+	if (fd < 0)
+		return fd;
+	source.ctx = (void *)(intptr_t)fd;
+	return isa_kept_open(isa, &source);
 }
 
 int schedulefile_load(struct isa *isa)
@@ -64,7 +76,7 @@ int schedulefile_load(struct isa *isa)
 	return 0;
 }
 
-void schedulefile_save(const struct isa *isa)
+void schedulefile_save(struct isa *isa)
 {
 	struct buf file = { 0 };
 	struct schedule_file p;

@@ -17,6 +17,6 @@
 int schedulefile_load(struct isa *isa);
 
 /* Replaces the file if isa has schedules that are not in it. Accepts NULL. */
-void schedulefile_save(const struct isa *isa);
+void schedulefile_save(struct isa *isa);
 
 #endif

@@ -9,6 +9,7 @@
 
 #define MAX_INSNS 16
 #define LOOPS     40
+#define MANY      600
 #define LIMIT     2000 /* damaged files */
 
 /* Loads, divisions and additions, in an order that number decides. */
@@ -69,6 +70,31 @@ static void check_equal(const struct isa_timing *a, const struct isa_timing *b)
 	ck_assert_int_eq(a->uops, b->uops);
 }
 
+static int nr_reads, nr_closed;
+
+static int read_bytes(void *ctx, uint64_t at, void *out, size_t size)
+{
+	const struct buf *file = ctx;
+
+	ck_assert_uint_le(at + size, file->len);
+	memcpy(out, file->data + at, size);
+	nr_reads++;
+	return 0;
+}
+
+static void close_bytes(void *ctx)
+{
+	(void)ctx;
+	nr_closed++;
+}
+
+static int open_bytes(struct isa *isa, struct buf *file, size_t size)
+{
+	const struct isa_kept_source source = { read_bytes, close_bytes, file, size };
+
+	return isa_kept_open(isa, &source);
+}
+
 static void put_all(struct buf *out)
 {
 	struct isa *isa = open_isa();
@@ -96,7 +122,7 @@ START_TEST(kept_schedules_are_those_of_simulation)
 
 	put_all(&file);
 	arena_init(&arena, 0);
-	ck_assert_int_eq(isa_kept_get(reads, (uint8_t *)file.data, file.len), 0);
+	ck_assert_int_eq(open_bytes(reads, &file, file.len), 0);
 	for (unsigned int i = 0; i < LOOPS; i++) {
 		schedule(simulates, i * 7, &arena, &a, &nr);
 		schedule(reads, i * 7, &arena, &b, &nr);
@@ -113,6 +139,67 @@ START_TEST(kept_schedules_are_those_of_simulation)
 }
 END_TEST
 
+START_TEST(only_what_is_needed_is_read)
+{
+	struct isa *simulates = open_isa(), *reads = open_isa();
+	struct buf file = { 0 }, again = { 0 };
+	struct isa_schedule s;
+	struct arena arena;
+	int nr;
+
+	arena_init(&arena, 0);
+	isa_kept_seed(simulates, 12345);
+	for (unsigned int i = 0; i < MANY; i++)
+		schedule(simulates, i, &arena, &s, &nr);
+	ck_assert_int_eq(isa_kept_put(simulates, &file), 0);
+	nr_reads = nr_closed = 0;
+	ck_assert_int_eq(open_bytes(reads, &file, file.len), 0);
+	ck_assert_int_eq(nr_reads, 2); /* the head and the table */
+	for (int i = 0; i < 3; i++) {
+		schedule(reads, MANY / 2, &arena, &s, &nr);
+		ck_assert_int_eq(nr_reads, 3);
+	}
+	ck_assert(!isa_kept_grew(reads));
+	schedule(reads, MANY + 1, &arena, &s, &nr);
+	ck_assert(isa_kept_grew(reads));
+	ck_assert_int_eq(isa_kept_put(reads, &again), 0);
+	ck_assert_uint_gt(again.len, file.len); /* those that were not read, too */
+	ck_assert_int_gt(nr_reads, 4);
+	ck_assert_int_eq(nr_closed, 0);
+	isa_close(reads);
+	ck_assert_int_eq(nr_closed, 1);
+	arena_fini(&arena);
+	buf_fini(&file);
+	buf_fini(&again);
+	isa_close(simulates);
+}
+END_TEST
+
+/* Of a CPU without a model of its own, nothing was simulated in this process yet. */
+START_TEST(schedules_of_another_process_need_no_model_here)
+{
+	struct isa *worker = NULL, *parent = NULL;
+	struct buf made = { 0 };
+	struct isa_schedule s;
+	struct arena arena;
+	int nr;
+
+	arena_init(&arena, 0);
+	ck_assert_int_eq(isa_open(MACHINE_X86_64, &worker), 0);
+	ck_assert_int_eq(isa_open(MACHINE_X86_64, &parent), 0);
+	isa_kept_mark(worker);
+	for (unsigned int i = 0; i < LOOPS; i++)
+		schedule(worker, i, &arena, &s, &nr);
+	ck_assert_int_eq(isa_kept_put_new(worker, &made), 0);
+	ck_assert_int_eq(isa_kept_add(parent, (uint8_t *)made.data, made.len), 0);
+	ck_assert(isa_kept_grew(parent));
+	arena_fini(&arena);
+	buf_fini(&made);
+	isa_close(worker);
+	isa_close(parent);
+}
+END_TEST
+
 START_TEST(cut_or_damaged_bytes_are_refused_or_harmless)
 {
 	struct isa *isa = open_isa();
@@ -124,16 +211,15 @@ START_TEST(cut_or_damaged_bytes_are_refused_or_harmless)
 
 	put_all(&file);
 	arena_init(&arena, 0);
-	ck_assert_int_eq(isa_kept_get(isa, (uint8_t *)file.data, 7), -CPI_ETRUNCATED);
-	ck_assert_int_eq(isa_kept_get(isa, (uint8_t *)file.data, file.len - 1),
-			 -CPI_ECORRUPT);
+	ck_assert_int_eq(open_bytes(isa, &file, 7), -CPI_ETRUNCATED);
+	ck_assert_int_eq(open_bytes(isa, &file, file.len - 1), -CPI_ECORRUPT);
 	for (int i = 0; i < LIMIT; i++) {
 		const size_t at = unit_random(&state) % file.len;
 		const char old = file.data[at];
 		int err;
 
 		file.data[at] = (char)unit_random(&state);
-		err = isa_kept_get(isa, (uint8_t *)file.data, file.len);
+		err = open_bytes(isa, &file, file.len);
 		ck_assert(!err || err == -CPI_ECORRUPT);
 		refused += err != 0;
 		schedule(isa, 7 * (unsigned int)(unit_random(&state) % LOOPS), &arena,
@@ -155,6 +241,8 @@ static Suite *kept_suite(void)
 	TCase *tc = tcase_create("kept");
 
 	tcase_add_test(tc, kept_schedules_are_those_of_simulation);
+	tcase_add_test(tc, only_what_is_needed_is_read);
+	tcase_add_test(tc, schedules_of_another_process_need_no_model_here);
 	tcase_add_test(tc, cut_or_damaged_bytes_are_refused_or_harmless);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(s, tc);
