@@ -160,7 +160,7 @@ int windowpages_new(const struct windowpages_config *cfg, struct windowpages **o
 		return -ENOMEM;
 	wp->cfg = *cfg;
 	wp->source = cfg->source;
-	wp->credit_ns = WINDOWPAGES_CREDIT_NS;
+	wp->credit_ns = WINDOWPAGES_FIRST_NS;
 	windowunits_init(&wp->units, wp->source->cfg.nr_entries);
 	wp->page = calloc(wp->source->cfg.nr_entries, sizeof(*wp->page));
 	wp->max_pieces = wp->source->nr_cells / GRANULE;
@@ -797,9 +797,13 @@ static bool has_spare_room(const struct windowpages *wp)
 
 void windowpages_pay(struct windowpages *wp, int64_t ns)
 {
+	const int64_t most_ns = wp->credit_ns > WINDOWPAGES_CREDIT_NS
+					? wp->credit_ns
+					: WINDOWPAGES_CREDIT_NS;
+
 	wp->credit_ns += ns;
-	if (wp->credit_ns > WINDOWPAGES_CREDIT_NS)
-		wp->credit_ns = WINDOWPAGES_CREDIT_NS;
+	if (wp->credit_ns > most_ns)
+		wp->credit_ns = most_ns;
 }
 
 bool windowpages_has_credit(const struct windowpages *wp)

@@ -121,11 +121,12 @@ void windowpages_sampled(struct windowpages *wp, const struct known_image *image
  * Pages that windows can do without are translated only while there is credit: pages
  * ahead, and pages of code that forms can interpret (windowforms.h). Windows pay for
  * them, WINDOWPAGES_PAID_NS each, so that this work becomes less with the rate of
- * windows; the time of all translations is subtracted (ns < 0). At first there is as
- * much credit as there can be, WINDOWPAGES_CREDIT_NS.
+ * windows; the time of all translations is subtracted (ns < 0). The first credit is
+ * WINDOWPAGES_FIRST_NS; what is paid makes at most WINDOWPAGES_CREDIT_NS.
  */
+#define WINDOWPAGES_FIRST_NS  ((int64_t)NSEC_PER_SEC)
 #define WINDOWPAGES_PAID_NS   (100 * 1000)
-#define WINDOWPAGES_CREDIT_NS (3 * (int64_t)NSEC_PER_SEC)
+#define WINDOWPAGES_CREDIT_NS (100 * (int64_t)NSEC_PER_MSEC)
 void windowpages_pay(struct windowpages *wp, int64_t ns);
 bool windowpages_has_credit(const struct windowpages *wp);
 

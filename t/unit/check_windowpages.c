@@ -222,7 +222,7 @@ START_TEST(pages_ahead_wait_until_windows_have_paid_for_them)
 {
 	set_up(NR_PAGES);
 	t.is_slow = true;
-	windowpages_pay(t.pages, -WINDOWPAGES_CREDIT_NS - NSEC_PER_SEC);
+	windowpages_pay(t.pages, -WINDOWPAGES_FIRST_NS - NSEC_PER_SEC);
 	windowpages_sampled(t.pages, &t.image, CPI_CODE_PAGE);
 	windowpages_run(t.pages);
 	ck_assert_int_eq(t.nr_pages, 0);
@@ -245,7 +245,14 @@ START_TEST(credit_is_bounded)
 {
 	set_up(1);
 	windowpages_pay(t.pages, 1000 * WINDOWPAGES_CREDIT_NS);
-	windowpages_pay(t.pages, -WINDOWPAGES_CREDIT_NS);
+	windowpages_pay(t.pages, 1 - WINDOWPAGES_FIRST_NS);
+	ck_assert(windowpages_has_credit(t.pages));
+	windowpages_pay(t.pages, -1);
+	ck_assert(!windowpages_has_credit(t.pages));
+	windowpages_pay(t.pages, 1000 * WINDOWPAGES_CREDIT_NS);
+	windowpages_pay(t.pages, 1 - WINDOWPAGES_CREDIT_NS);
+	ck_assert(windowpages_has_credit(t.pages));
+	windowpages_pay(t.pages, -1);
 	ck_assert(!windowpages_has_credit(t.pages));
 	tear_down();
 }
