@@ -34,8 +34,8 @@ struct analysis_run {
 	float *block_cycles;
 	struct freq *freq;
 	double *fixed; /* by edge: its probability, if the code fixes it */
-	double *tie;  /* by block: deviation of draws of windows; NAN: none passed it */
-	double *seen; /* by edge: how many windows passed it; NULL: none are used */
+	double *tie;   /* by block: deviation of draws of windows; NAN: none passed it;
+			  NULL: no windows are used */
 	struct mispredicts *mispredicts; /* by instruction; NULL: no windows */
 	struct blame_evidence *evidence; /* by event */
 	const struct data_insn **data;   /* by instruction; NULL: none */
@@ -181,9 +181,8 @@ static int find_windows(struct analysis_run *x, struct freq_windows *out, bool *
 	struct block_counts p;
 	int err;
 
-	x->seen = arena_array(x->arena, cfg->nr_edges, sizeof(*x->seen));
 	x->tie = arena_array(x->arena, cfg->nr_blocks, sizeof(*x->tie));
-	err = worth && error && x->seen && x->tie
+	err = worth && error && x->tie
 		      ? block_counts_build(cfg, w->branches, w->runs, x->arena, &p)
 		      : -ENOMEM;
 
@@ -201,7 +200,6 @@ static int find_windows(struct analysis_run *x, struct freq_windows *out, bool *
 	for (int e = 0; e < cfg->nr_edges; e++) {
 		if (cfg->edge[e].kind == EDGE_FALL)
 			p.edge[e] = p.through[cfg->edge[e].from];
-		x->seen[e] = p.edge[e] / WINDOW_WEIGHTS_UNIT;
 		p.edge[e] *= one / WINDOW_WEIGHTS_UNIT;
 	}
 	*out = (struct freq_windows){ p.block, p.edge, worth, error, one };
@@ -313,27 +311,22 @@ static int estimate_freq(struct analysis_run *x)
 	struct freq_retired retired;
 	bool found = false;
 	int err = trips_find(x->in->isa, x->cfg, x->arena, &x->fixed);
-	double *min_cycles =
-		arena_array(x->arena, x->cfg->nr_insns, sizeof(*min_cycles));
 	struct freq_input in = {
 		.cfg = x->cfg,
 		.samples = x->samples,
-		.min_cycles = min_cycles,
 		.outcomes = x->raw,
 		.period_cycles = x->in->stream[0].period_cycles,
 	};
 
-	if (err || !min_cycles)
-		return -ENOMEM;
+	if (err)
+		return err;
 	in.fixed = x->fixed;
-	for (int i = 0; i < x->cfg->nr_insns; i++)
-		min_cycles[i] = x->timing[i].head + x->timing[i].front_end;
 	if (x->in->windows)
 		err = find_windows(x, &windows, &found);
 	if (found)
 		in.windows = &windows;
 	else
-		x->seen = NULL;
+		x->tie = NULL;
 	if (!err && x->in->nr_retired)
 		err = find_retired(x, &retired);
 	if (x->in->nr_retired)
@@ -361,7 +354,6 @@ static int take_branch_stacks(struct analysis_run *x)
 	return branchstack_apply(&in, x->arena, x->freq);
 }
 
-#define FEWEST   1e-3 /* of the likely executions, where nothing bounds them */
 #define COUNTED  0.05 /* deviation of the scale where branch stacks counted */
 #define ANCHORED 0.1  /* ... where enough instructions were sampled as they retired */
 
@@ -390,8 +382,7 @@ static int find_scale(struct analysis_run *x)
 				  .costs = &costs,
 				  .evidence = x->in->evidence,
 				  .nr_evidence = x->in->nr_evidence,
-				  .seen = x->seen,
-				  .block_tie = x->seen ? x->tie : NULL };
+				  .block_tie = x->tie };
 	struct scale *scale;
 	int err;
 
@@ -498,54 +489,6 @@ static int gather_data(struct analysis_run *x)
 	return 0;
 }
 
-/* The fewest executions of the blocks of which the number is not known. */
-static int fewest_executions(struct analysis_run *x, struct freq *out, bool *fewer)
-{
-	double *block = arena_array(x->arena, x->cfg->nr_blocks, sizeof(*block));
-
-	if (!block)
-		return -ENOMEM;
-	*out = *x->freq;
-	*fewer = false;
-	for (int b = 0; b < x->cfg->nr_blocks; b++) {
-		const struct freq_interval *range = &x->freq->block_range[b];
-
-		block[b] = x->freq->block[b];
-		if (!(block[b] > 0) || freq_interval_known(range))
-			continue;
-		block[b] = fmax(range->low, block[b] * FEWEST);
-		*fewer = true;
-	}
-	out->block = block;
-	return 0;
-}
-
-/*
- * Blocks whose executions are not known may have run less often, so each execution
- * waited longer. Raises each reason's upper bound to its value at the fewest
- * executions.
- */
-static int widen_culprits(struct analysis_run *x, const struct blame_input *in)
-{
-	struct blame_input slow = *in;
-	struct blame_summary *sum = &x->blame->summary;
-	struct blame *more;
-	struct freq freq;
-	bool fewer = false;
-	int err = 0;
-
-	if (x->freq->block_range)
-		err = fewest_executions(x, &freq, &fewer);
-	if (err || !fewer)
-		return err;
-	slow.freq = &freq;
-	err = blame_find(&slow, x->arena, NULL, &more);
-	for (int r = 0; r < BLAME_NR_DYNAMIC && !err; r++)
-		sum->reason[r].most =
-			fmax(sum->reason[r].most, more->summary.reason[r].most);
-	return err;
-}
-
 static int find_culprits(struct analysis_run *x)
 {
 	struct blame_input in = {
@@ -571,8 +514,7 @@ static int find_culprits(struct analysis_run *x)
 		err = gather_measures(x, &in);
 	if (err)
 		return err;
-	err = blame_find(&in, x->arena, debug_of(x->in, "blame"), &x->blame);
-	return err ? err : widen_culprits(x, &in);
+	return blame_find(&in, x->arena, debug_of(x->in, "blame"), &x->blame);
 }
 
 int explain_procedure(const struct explain_input *in, struct arena *arena,

@@ -2,11 +2,9 @@
 /*
  * SOSP'97 section 6.1.3: F = ΣS / ΣM over the instructions of a class. Where we differ:
  * there are no clusters of ratios S / M. On out-of-order CPUs instructions in the
- * shadow of a long stall have no samples at all, and the values of M depend on the code
- * around a block. So all instructions of a class count, and the cycles of the class are
- * a weighted geometric mean of ΣM and of ESTIMATE_ISSUE × instructions, in which ΣM has
- * the smaller weight (MODEL). On measured programs either of the two alone was further
- * off.
+ * shadow of a long stall have no samples at all. So all instructions of a class count.
+ * M is ESTIMATE_ISSUE for each of them: the schedule's cycles were no better
+ * (ACCURACY.md).
  */
 #include "config.h"
 
@@ -16,8 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MODEL  0.25 /* the weight of M in the mean */
-#define SD_SUM 1.0  /* the uncertainty of a class's stalls, as a deviation of log F */
+#define SD_SUM 1.0 /* the uncertainty of a class's stalls, as a deviation of log F */
 
 static void take_sum(struct estimate *e)
 {
@@ -51,18 +48,13 @@ int estimate_classes(const struct freq_input *in, const struct equiv *eq,
 		struct estimate *e = &est[eq->block[b]];
 
 		e->insns += block->nr_insns;
-		for (int i = block->first_insn; i < block->first_insn + block->nr_insns;
-		     i++) {
-			e->samples += in->samples[i];
-			e->cycles += in->min_cycles[i];
-		}
+		for (int i = 0; i < block->nr_insns; i++)
+			e->samples += in->samples[block->first_insn + i];
 	}
 	for (int c = 0; c < eq->nr; c++) {
-		if (!est[c].cycles)
-			continue;
-		est[c].cycles = pow(est[c].cycles, MODEL) *
-				pow(ESTIMATE_ISSUE * est[c].insns, 1 - MODEL);
-		take_sum(&est[c]);
+		est[c].cycles = ESTIMATE_ISSUE * est[c].insns;
+		if (est[c].insns)
+			take_sum(&est[c]);
 	}
 	*out = est;
 	return 0;

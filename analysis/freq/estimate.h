@@ -13,7 +13,7 @@
 #include "base/buf.h"
 
 enum estimate_rule {
-	ESTIMATE_NONE,    /* the class has no instructions, or none that takes time */
+	ESTIMATE_NONE,    /* the class has no instructions */
 	ESTIMATE_SUM,     /* ΣS / ΣM */
 	ESTIMATE_WINDOWS, /* windows contributed (estimate_windows.h) */
 	ESTIMATE_RETIRED, /* from samples of instructions, not of time */
@@ -29,8 +29,7 @@ struct estimate {
 			     1, from those sources that saw none */
 	double sd;        /* deviation of its logarithm */
 	double samples;   /* ΣS */
-	double cycles; /* a weighted geometric mean of ΣM and ESTIMATE_ISSUE × insns
-			  (estimate.c) */
+	double cycles;    /* ΣM: ESTIMATE_ISSUE × insns */
 	int insns;
 	const double
 		*error; /* WINDOW_WEIGHTS_DRAWS random draws of the part of the error of

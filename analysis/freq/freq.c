@@ -57,7 +57,7 @@ static int check_input(struct passes *p)
 	if (!is_amount(in->period_cycles) || !in->period_cycles)
 		return -EINVAL;
 	for (int i = 0; i < in->cfg->nr_insns; i++) {
-		if (!is_amount(in->samples[i]) || !is_amount(in->min_cycles[i]))
+		if (!is_amount(in->samples[i]))
 			return -EINVAL;
 		if (in->retired && !is_amount(in->retired->n[i]))
 			return -EINVAL;

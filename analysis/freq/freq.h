@@ -42,10 +42,7 @@ struct freq_retired {
 
 struct freq_input {
 	const struct cfg *cfg;
-	const double *samples;    /* by instruction: time samples, where they landed */
-	const double *min_cycles; /* by instruction: M: cycles at the head of the
-				     reorder buffer without dynamic stalls, by the
-				     model; 0: it retires together with an older one */
+	const double *samples; /* by instruction: time samples, where they landed */
 	const struct count
 		*outcomes;   /* by instruction: taken and not_taken, raw; or NULL */
 	const double *fixed; /* by edge: its probability, if the code fixes it

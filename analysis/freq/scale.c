@@ -34,13 +34,11 @@
 #define NEARER  0.1 /* slope of the log density where cycles exceed the schedule's */
 #define LOW     0.05
 #define HIGH    0.95
-#define OPEN    1.0  /* a quantile so near to the grid's end is no bound */
-#define WIDEST  4.0  /* deviation of a tie that ties nothing */
-#define PASSES  4.0  /* windows that must pass from one unit to another to tie them */
-#define TIED    0.35 /* deviation between the factors of units that windows tie */
-#define LOOSE   1.0  /* of cycles for an instruction, between units or programs */
-#define WRONG   0.2  /* density of what the schedule rules out, if measured */
-#define MOST    0.5  /* share of a block's executions that come or go by one edge */
+#define OPEN    1.0 /* a quantile so near to the grid's end is no bound */
+#define WIDEST  4.0 /* deviation of a tie that ties nothing */
+#define LOOSE   1.0 /* of cycles for an instruction, between units or programs */
+#define WRONG   0.2 /* density of what the schedule rules out, if measured */
+#define MOST    0.5 /* share of a block's executions that come or go by one edge */
 #define NOTHING 1e-12
 #define LANES   8 /* sums that are computed at a time: none waits for another */
 
@@ -57,9 +55,8 @@ struct scale_unit {
 	int blocks;   /* executed ones */
 	double usual; /* cycles with nothing to wait for */
 	double worst;
-	double most;   /* executions of the most frequent block that has a block_tie */
-	double tie;    /* that block's block_tie; NAN: no block has one */
-	double passes; /* windows that entered or left it */
+	double most; /* executions of the most frequent block that has a block_tie */
+	double tie;  /* that block's block_tie; NAN: no block has one */
 	bool evident;
 	bool measured; /* by more than static costs */
 };
@@ -510,27 +507,10 @@ static int gather(struct scale_run *s)
 	return err;
 }
 
-static void count_passes(struct scale_run *s)
-{
-	const struct cfg *cfg = s->in->cfg;
-
-	for (int e = 0; e < cfg->nr_edges && s->in->seen; e++) {
-		const int from = s->unit_of[cfg->edge[e].from];
-		const int to = s->unit_of[cfg->edge[e].to];
-
-		if (from != to) {
-			s->unit[from].passes += s->in->seen[e];
-			s->unit[to].passes += s->in->seen[e];
-		}
-	}
-}
-
 /* How far a unit's factor may be from the procedure's. */
-static double tie_of(const struct scale_run *s, const struct scale_unit *u)
+static double tie_of(const struct scale_run *s)
 {
-	if (s->nr_units == 1 || !s->in->seen)
-		return s->nr_units == 1 ? 0 : LOOSE;
-	return u->passes >= PASSES ? TIED : WIDEST;
+	return s->nr_units == 1 ? 0 : LOOSE;
 }
 
 /* What each unit says of the procedure's factor, and all of them together. */
@@ -549,7 +529,7 @@ static int send_up(struct scale_run *s)
 		if (!unit->message)
 			return -ENOMEM;
 		memcpy(unit->message, unit->density, SCALE_POINTS * sizeof(double));
-		err = widen_density(unit->message, tie_of(s, unit), s->arena);
+		err = widen_density(unit->message, tie_of(s), s->arena);
 		add_density(sum, unit->message, 1);
 	}
 	return err;
@@ -604,7 +584,7 @@ static struct freq_interval keep_likely(const struct scale_run *s,
 					const struct scale_unit *u,
 					struct freq_interval f)
 {
-	if (!freq_interval_known(&f) || (s->in->seen && !u->measured))
+	if (!freq_interval_known(&f) || (s->in->block_tie && !u->measured))
 		f.likely = fmin(fmax(1, f.low), f.high);
 	return f;
 }
@@ -663,7 +643,7 @@ static int find_factor(struct scale_run *s, int unit, struct freq_interval *out)
 	add_density(density, s->out->density, 1);
 	if (u->evident)
 		add_density(density, u->message, -1);
-	err = widen_density(density, tie_of(s, u), s->arena);
+	err = widen_density(density, tie_of(s), s->arena);
 	if (u->evident)
 		add_density(density, u->density, 1);
 	for (int c = 0; c < s->nr_classes && !err; c++) {
@@ -758,7 +738,6 @@ int scale_find(const struct scale_input *in, struct arena *arena, struct scale *
 	if (err)
 		return err;
 	join_classes(&s);
-	count_passes(&s);
 	err = gather(&s);
 	if (!err)
 		err = send_up(&s);

@@ -20,11 +20,9 @@
  * How it is joined: blocks in one outermost loop share a factor, by which their
  * frequencies must be multiplied. Each piece of evidence gives a likelihood of the
  * factor's logarithm, with heavy tails, so that one piece that contradicts all
- * others decides nothing. The factors of a procedure's loops may differ. They are
- * assumed to differ little if several windows lead from one loop to other code of
- * the procedure, because then windows show how often the loop ran relative to that
- * code. The result is the posterior of each factor: its median, and the interval
- * from its 5 % to its 95 % quantile.
+ * others decides nothing. The factors of a procedure's loops may differ. The result
+ * is the posterior of each factor: its median, and the interval from its 5 % to its
+ * 95 % quantile.
  *
  * Windows also show how often the loops of all procedures of a program ran relative
  * to each other, and how exact that is (block_tie). All code of a program also
@@ -111,10 +109,9 @@ struct scale_input {
 	const struct scale_costs *costs; /* or NULL: not known */
 	const struct scale_evidence *evidence;
 	int nr_evidence;
-	const double *seen; /* by edge: how many windows passed it; NULL: no windows */
 	/*
 	 * By block: the error of its executions relative to other code, as windows show
-	 * them (deviation of the logarithm), or NAN; or NULL.
+	 * them (deviation of the logarithm), or NAN; NULL: no windows.
 	 */
 	const double *block_tie;
 };

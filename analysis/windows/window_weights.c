@@ -576,7 +576,7 @@ static struct weighted_value pace_of(const struct window_weights *ww, size_t i)
  * Finds how fast the fastest paths are: the share FAST of all instructions is on faster
  * ones. A window has about a hundred instructions, enough for a loop and its waits, so
  * few paths are much faster than the machine's usual best. If the result is 0, because
- * the fastest paths have no samples, it is found again from paths with samples only.
+ * the fastest paths have no samples, it is not known.
  */
 static int find_fast(struct window_weights *ww)
 {
@@ -591,11 +591,6 @@ static int find_fast(struct window_weights *ww)
 	sum_time(ww, &time, &executed);
 	if (nr && time > 0)
 		fast = weighted_quantile(all, nr, FAST) * executed / time;
-	if (nr && time > 0 && !(fast > 0)) {
-		for (size_t i = 0; i < nr; i++)
-			all[i].weight *= all[i].value > 0;
-		fast = weighted_quantile(all, nr, FAST) * executed / time;
-	}
 	ww->time_per_insn = executed > 0 ? time / executed : 0;
 	ww->fast = fast > 0 ? fast : 1;
 	free(all);

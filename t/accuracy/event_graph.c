@@ -216,27 +216,6 @@ void graphs_add_sample(struct graphs *g, int event, int at)
 	g->graph[g->place[at].graph].sampled[event][g->place[at].insn]++;
 }
 
-/* Cycles at the head at best; where nothing is decoded, one each. */
-static void time_insns(const struct graphs *g, const struct cfg *cfg,
-		       struct arena *arena, double *min_cycles)
-{
-	for (int b = 0; b < cfg->exit; b++) {
-		const struct cfg_block *block = &cfg->block[b];
-		const struct isa_run run = { .insn = &cfg->insn[block->first_insn],
-					     .nr = block->nr_insns,
-					     .loops = true };
-		struct isa_schedule schedule;
-
-		if (g->isa)
-			check(isa_schedule(g->isa, &run, arena, &schedule), "timing");
-		for (int i = 0; i < block->nr_insns; i++)
-			min_cycles[block->first_insn + i] =
-				g->isa ? schedule.insn[i].head +
-						 schedule.insn[i].front_end
-				       : 1;
-	}
-}
-
 static void write_graph(const struct graph *graph, const struct freq *f)
 {
 	const struct cfg *cfg = graph->cfg;
@@ -281,13 +260,9 @@ static void estimate(const struct graphs *g, const struct graph *graph,
 				 .period_cycles = g->period[EVENT_CYCLES] };
 	struct freq_retired retired = { NULL, g->period[EVENT_INSTRUCTIONS] };
 	struct arena arena;
-	double *min_cycles;
 	struct freq *f;
 
 	arena_init(&arena, 0);
-	min_cycles = get(arena_array(&arena, graph->cfg->nr_insns, sizeof(double)));
-	time_insns(g, graph->cfg, &arena, min_cycles);
-	in.min_cycles = min_cycles;
 	retired.n = amounts(g, graph, EVENT_INSTRUCTIONS, &arena);
 	if (variant != TIME)
 		in.retired = &retired;

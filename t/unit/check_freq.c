@@ -22,7 +22,7 @@ struct procedure {
 	struct arena arena;
 	struct cfg *cfg;
 	double block[FLOW_MAX], edge[64]; /* executions */
-	double samples[FLOW_MAX * INSNS], min_cycles[FLOW_MAX * INSNS];
+	double samples[FLOW_MAX * INSNS];
 	struct count outcomes[FLOW_MAX * INSNS];
 	struct freq_input in;
 };
@@ -63,7 +63,6 @@ static void make_procedure(struct procedure *q, uint64_t *state, double runs,
 
 			if (i == slow && stalls)
 				cycles += 20 * flow_make_uniform(state);
-			q->min_cycles[i] = ESTIMATE_ISSUE;
 			q->samples[i] = sample(q->block[b] * cycles / PERIOD, state);
 		}
 		for (int n = 0; block->nr_out == 2 && n < q->samples[last]; n++) {
@@ -78,7 +77,6 @@ static void make_procedure(struct procedure *q, uint64_t *state, double runs,
 	q->in = (struct freq_input){
 		.cfg = q->cfg,
 		.samples = q->samples,
-		.min_cycles = q->min_cycles,
 		.outcomes = q->outcomes,
 		.period_cycles = PERIOD,
 	};
@@ -257,11 +255,10 @@ START_TEST(the_scale_of_time_alone_is_low)
 END_TEST
 
 static const struct {
-	double samples, min_cycles, period;
+	double samples, period;
 } bad[] = {
-	{ -1, 1, 1 }, { NAN, 1, 1 }, { INFINITY, 1, 1 },
-	{ 1, -1, 1 }, { 1, NAN, 1 }, { 1, 1, 0 },
-	{ 1, 1, -1 }, { 1, 1, NAN }, { 1, 1, INFINITY },
+	{ -1, 1 }, { NAN, 1 }, { INFINITY, 1 }, { 1, 0 },
+	{ 1, -1 }, { 1, NAN }, { 1, INFINITY },
 };
 
 START_TEST(numbers_that_are_none_are_refused)
@@ -272,7 +269,6 @@ START_TEST(numbers_that_are_none_are_refused)
 
 	make_procedure(&q, &state, 1e6, false);
 	q.samples[0] = bad[_i].samples;
-	q.min_cycles[0] = bad[_i].min_cycles;
 	q.in.period_cycles = bad[_i].period;
 	ck_assert_int_eq(freq_estimate(&q.in, &q.arena, NULL, &f), -EINVAL);
 	ck_assert_ptr_null(f);
@@ -325,9 +321,7 @@ START_TEST(a_tangle_gets_estimates_without_a_flow)
 
 		cfg->in[to->first_in + to->nr_in++] = e;
 	}
-	struct freq_input in = {
-		.cfg = cfg, .samples = ones, .min_cycles = ones, .period_cycles = 1
-	};
+	struct freq_input in = { .cfg = cfg, .samples = ones, .period_cycles = 1 };
 	ck_assert_int_eq(freq_estimate(&in, &arena, NULL, &f), 0);
 	ck_assert_double_gt(f->block[0], 0);
 	arena_fini(&arena);
@@ -339,7 +333,7 @@ START_TEST(what_was_not_seen_draws_nothing_up)
 {
 	enum { STATES = 600, END = STATES, EXIT };
 	struct cfg_edge edge[2 * STATES + 1];
-	double samples[EXIT] = { 10, 5 }, ones[EXIT];
+	double samples[EXIT] = { 10, 5 };
 	double passed[EXIT + 1] = { 100, 50 }, edges[2 * STATES + 1] = { 50, 50 };
 	const double *error[EXIT + 1] = { NULL };
 	const struct freq_windows windows = { .block = passed,
@@ -363,13 +357,11 @@ START_TEST(what_was_not_seen_draws_nothing_up)
 	cfg = cfg_make(&arena, EXIT + 1, edge, 2 * STATES + 1);
 	cfg->nr_insns = EXIT;
 	for (int b = 0; b < EXIT; b++) {
-		ones[b] = 1;
 		cfg->block[b].first_insn = b;
 		cfg->block[b].nr_insns = 1;
 	}
 	struct freq_input in = { .cfg = cfg,
 				 .samples = samples,
-				 .min_cycles = ones,
 				 .outcomes = outcomes,
 				 .windows = &windows,
 				 .period_cycles = 1 };
@@ -397,7 +389,6 @@ START_TEST(confidence_is_that_beside_the_code_with_the_time)
 		{ LOOP, EXIT, EDGE_RETURN },
 	};
 	double samples[EXIT] = { 400, 200, 200, 400, 40000 };
-	double cycles[EXIT] = { 1, 1, 1, 1, 10 };
 	const double passed[BLOCKS] = { 400, 200, 200, 400, 4000, 400 };
 	const double edges[NR(edge)] = { 200, 200, 200, 200, 400, 3600, 400 };
 	double badly[WINDOW_WEIGHTS_DRAWS];
@@ -423,7 +414,6 @@ START_TEST(confidence_is_that_beside_the_code_with_the_time)
 	}
 	struct freq_input in = { .cfg = cfg,
 				 .samples = samples,
-				 .min_cycles = cycles,
 				 .outcomes = outcomes,
 				 .windows = &windows,
 				 .period_cycles = 1 };
@@ -457,7 +447,6 @@ START_TEST(numbers_without_bound_are_not_given)
 	arena_init(&arena, 0);
 	struct freq_input in = { .cfg = cfg_make(&arena, nr, edge, nr_edges),
 				 .samples = ones,
-				 .min_cycles = ones,
 				 .outcomes = outcomes,
 				 .period_cycles = 1 };
 	ck_assert_int_eq(freq_estimate(&in, &arena, NULL, &f), 0);
@@ -474,10 +463,8 @@ START_TEST(each_pass_dumps_itself)
 	static const struct cfg_edge edge[] = { { 0, 1, EDGE_FALL },
 						{ 0, 2, EDGE_TAKEN },
 						{ 1, 2, EDGE_RETURN } };
-	static const double samples[] = { 5, 7 }, cycles[] = { 1, 1 };
-	struct freq_input in = { .samples = samples,
-				 .min_cycles = cycles,
-				 .period_cycles = 1 };
+	static const double samples[] = { 5, 7 };
+	struct freq_input in = { .samples = samples, .period_cycles = 1 };
 	struct buf debug = { 0 };
 	struct arena arena;
 	struct freq *f;

@@ -297,7 +297,7 @@ static const struct {
 START_TEST(what_windows_compare_well_stays)
 {
 	uint64_t state = (uint64_t)(5) * 0x9e3779b97f4a7c15u;
-	double seen[64] = { 0 }, tie[FLOW_MAX];
+	double tie[FLOW_MAX];
 	struct made m;
 	struct freq_interval f;
 
@@ -306,7 +306,6 @@ START_TEST(what_windows_compare_well_stays)
 		m.said[b] = m.block[b] * 5;
 		tie[b] = ties[_i].tie;
 	}
-	m.in.seen = seen;
 	m.in.block_tie = tie;
 	f = solve(&m, busiest(&m));
 	ck_assert_double_ge(f.likely, ties[_i].low);
