@@ -138,29 +138,75 @@ static uint64_t runs_of(const struct accesses_insn *insn)
 	return insn->known + insn->unknown;
 }
 
-static void leave_out(struct accesses *set, size_t at)
+static size_t extra_of(uint32_t nr)
 {
-	struct accesses_insn *insn = set->insn[at];
+	return nr > ACCESSES_LEAST ? nr - ACCESSES_LEAST : 0;
+}
 
+void accesses_set_places(struct accesses *set, struct accesses_reuse *r, int g,
+			 uint32_t nr)
+{
+	set->nr_places[g] += (size_t)nr - r->nr_places;
+	set->nr_extra[g] += extra_of(nr) - extra_of(r->nr_places);
+	r->nr_places = nr;
+}
+
+static void leave_out(struct accesses *set, struct accesses_insn *insn)
+{
 	set->left_out += runs_of(insn);
 	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
-		set->nr_places[g] -= insn->reuse[g].nr_places;
+		accesses_set_places(set, &insn->reuse[g], g, 0);
 	free_insn(insn);
-	set->nr--;
-	memmove(&set->insn[at], &set->insn[at + 1],
-		(set->nr - at) * sizeof(struct accesses_insn *));
+}
+
+struct insn_runs {
+	uint64_t runs;
+	size_t at;
+};
+
+/* Of equal ones the first one is left out first. */
+static int compare_runs(const void *va, const void *vb)
+{
+	const struct insn_runs *a = va, *b = vb;
+
+	if (a->runs != b->runs)
+		return a->runs < b->runs ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Leaves out the nr instructions that ran least often. Returns 0 or -ENOMEM. */
+static int leave_out_least(struct accesses *set, size_t nr)
+{
+	struct insn_runs *order = malloc(set->nr * sizeof(*order));
+	size_t kept = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < set->nr; i++)
+		order[i] = (struct insn_runs){ runs_of(set->insn[i]), i };
+	qsort(order, set->nr, sizeof(*order), compare_runs);
+	for (size_t i = 0; i < nr; i++) {
+		leave_out(set, set->insn[order[i].at]);
+		set->insn[order[i].at] = NULL;
+	}
+	for (size_t i = 0; i < set->nr; i++) {
+		if (set->insn[i])
+			set->insn[kept++] = set->insn[i];
+	}
+	set->nr = kept;
+	free(order);
+	return 0;
 }
 
 /* Drops the last places, as long as the rules of the sample do not keep them. */
 static void drop_places(struct accesses *set, struct accesses_insn *insn, int g)
 {
 	struct accesses_reuse *r = &insn->reuse[g];
+	uint32_t nr = r->nr_places;
 
-	while (r->nr_places > ACCESSES_LEAST &&
-	       r->place[r->nr_places - 1].hash >= set->bound[g]) {
-		r->nr_places--;
-		set->nr_places[g]--;
-	}
+	while (nr > ACCESSES_LEAST && r->place[nr - 1].hash >= set->bound[g])
+		nr--;
+	accesses_set_places(set, r, g, nr);
 }
 
 static void apply_bound(struct accesses *set, int g)
@@ -172,43 +218,25 @@ static void apply_bound(struct accesses *set, int g)
 		set->nr_touches[g]--;
 }
 
-/* The places beyond those that each instruction may have. */
-static size_t nr_extra(const struct accesses *set, int g)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < set->nr; i++) {
-		const uint32_t places = set->insn[i]->reuse[g].nr_places;
-
-		nr += places > ACCESSES_LEAST ? places - ACCESSES_LEAST : 0;
-	}
-	return nr;
-}
-
 static void lower_bound(struct accesses *set, int g)
 {
 	while (set->bound[g] > 1 && (set->nr_touches[g] > MOST_TOUCHES ||
 				     (set->nr_places[g] > ACCESSES_SAMPLE &&
-				      nr_extra(set, g) > ACCESSES_SAMPLE))) {
+				      set->nr_extra[g] > ACCESSES_SAMPLE))) {
 		set->bound[g] /= 2;
 		apply_bound(set, g);
 	}
 }
 
-static void keep_bounds(struct accesses *set)
+static int keep_bounds(struct accesses *set)
 {
-	if (set->nr > set->limit + set->limit / 4) {
-		while (set->nr > set->limit) {
-			size_t least = 0;
+	int err = 0;
 
-			for (size_t i = 1; i < set->nr; i++)
-				if (runs_of(set->insn[i]) < runs_of(set->insn[least]))
-					least = i;
-			leave_out(set, least);
-		}
-	}
+	if (set->nr > set->limit + set->limit / 4)
+		err = leave_out_least(set, set->nr - set->limit);
 	for (int g = 0; g < ACCESSES_NR_GRANULES; g++)
 		lower_bound(set, g);
+	return err;
 }
 
 int accesses_compare_places(const void *va, const void *vb)
@@ -240,8 +268,7 @@ static int add_place(struct accesses *set, struct accesses_insn *insn, int g,
 	memmove(&r->place[at + 1], &r->place[at],
 		(r->nr_places - at) * sizeof(*r->place));
 	r->place[at] = *p;
-	r->nr_places++;
-	set->nr_places[g]++;
+	accesses_set_places(set, r, g, r->nr_places + 1);
 	drop_places(set, insn, g);
 	return 0;
 }
@@ -500,8 +527,7 @@ int accesses_add(struct accesses *set, const struct access *a, size_t nr, uint32
 	for (size_t i = 0; !err && i < nr; i++)
 		err = add_access(&w, i);
 	set->windows += nr != 0;
-	keep_bounds(set);
-	return err;
+	return err ? err : keep_bounds(set);
 }
 
 static int merge_places(struct accesses *set, struct accesses_insn *to,
@@ -532,11 +558,11 @@ static void drop_partial(struct accesses *set, struct accesses_insn *to, int g,
 			 uint64_t bound)
 {
 	struct accesses_reuse *r = &to->reuse[g];
+	uint32_t nr = r->nr_places;
 
-	while (r->nr_places && r->place[r->nr_places - 1].hash >= bound) {
-		r->nr_places--;
-		set->nr_places[g]--;
-	}
+	while (nr && r->place[nr - 1].hash >= bound)
+		nr--;
+	accesses_set_places(set, r, g, nr);
 }
 
 static uint64_t places_taken(const struct accesses_reuse *r)
@@ -627,7 +653,8 @@ int accesses_merge(struct accesses *set, const struct accesses *from,
 	set->windows += from->windows;
 	set->seen += from->seen;
 	set->left_out += from->left_out;
-	keep_bounds(set);
+	if (!err)
+		err = keep_bounds(set);
 	if (!err && from->operands)
 		err = get_operands(set);
 	if (!err && from->operands)

@@ -289,8 +289,7 @@ static void get_places(struct accesses_reader *r, struct accesses_reuse *reuse, 
 		r->err = -ENOMEM;
 		return;
 	}
-	reuse->nr_places = (uint32_t)nr;
-	r->set->nr_places[g] += nr;
+	accesses_set_places(r->set, reuse, g, (uint32_t)nr);
 	check_places(r, reuse, g);
 	qsort(reuse->place, nr, sizeof(*reuse->place), accesses_compare_places);
 }

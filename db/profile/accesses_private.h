@@ -21,7 +21,8 @@ struct accesses {
 	uint32_t limit;
 	uint64_t windows, seen, left_out;
 	uint64_t bound[ACCESSES_NR_GRANULES]; /* a power of two */
-	size_t nr_places[ACCESSES_NR_GRANULES];
+	/* Of all instructions; and of these, those beyond ACCESSES_LEAST of each. */
+	size_t nr_places[ACCESSES_NR_GRANULES], nr_extra[ACCESSES_NR_GRANULES];
 	uint64_t clock; /* accesses that accesses_add() added, with a known address */
 	struct accesses_touch
 		*touch[ACCESSES_NR_GRANULES]; /* by hash, below the bound */
@@ -31,6 +32,10 @@ struct accesses {
 
 /* Appends nr instructions without contents to an empty set. 0 or -ENOMEM. */
 int accesses_add_empty(struct accesses *set, size_t nr);
+
+/* Sets how many places an instruction of the set has. */
+void accesses_set_places(struct accesses *set, struct accesses_reuse *r, int g,
+			 uint32_t nr);
 
 /* For qsort() of struct accesses_place: by hash, then by number. */
 int accesses_compare_places(const void *a, const void *b);
