@@ -52,7 +52,7 @@ struct cpi_translate_reply {
 	int32_t err; /* 0, or a negative error; then nothing else is valid */
 	uint32_t nr_uops;
 	uint32_t nr_forms; /* 0: of a page; else the first ones that were asked for */
-	uint32_t cpu_us;   /* CPU time that this took */
+	uint32_t cpu_us;   /* CPU time that this took, as the worker says */
 	union {
 		struct cpi_code_page page;
 		struct cpi_translate_forms forms;

@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 50
+plan 52
 
 list()
 {
@@ -124,6 +124,13 @@ is "$(cut -d, -f1,2,9 text | tail -n 1)" "20,100.00,0x500" \
 list '[unknown procedure]' --image app >text
 like "$(cat text)" "^Only offsets with samples, without code: No such file" \
 	"the listing says why the file could not be read"
+# Where ticks were compared with random samples, only images with samples in the name are searched.
+printf '%s\n' 'a 60 10000 /one:both=100,50 /one:first=200,100 /two:second=100,50 /two:both=0,0' |
+	"$builddir/t/runsdb" both.db || bail 'no database of runs'
+is "$(cpi list --db both.db --epoch all both 2>&1 | grep -c 'in /one,')" 1 \
+	"a procedure is found where it has samples"
+is "$(cpi list --db both.db --epoch all two:both 2>&1 | grep -c 'in /two,')" 1 \
+	"a procedure of a named image is found without samples, too"
 list '[unknown procedure]' >text
 like "$(cat err)" "in several places" "a name that several images have is reported"
 like "$(cat err)" "also: .*kernel" "the other images of that name are listed"

@@ -346,6 +346,7 @@ int isa_kept_put(struct isa *isa, struct buf *out)
 
 	for (size_t i = 0; isa->kept && i < isa->kept->nr_buckets; i++)
 		recall_bucket(isa, i);
+	isa_seen_trim(&isa->seen);
 	while (s.nr_buckets < MAX_BUCKETS &&
 	       s.nr_buckets * BUCKET_INSNS < isa->seen.nr_insns)
 		s.nr_buckets *= 2;

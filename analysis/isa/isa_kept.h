@@ -14,7 +14,8 @@
 #define ISA_KEPT_MAX (128 << 20) /* the largest number of bytes */
 
 /*
- * Appends all schedules that isa has, also those of its source. Returns 0 or -ENOMEM.
+ * Appends all schedules that isa has, also those of its source; if there are too many,
+ * only those that were used. Returns 0 or -ENOMEM.
  */
 int isa_kept_put(struct isa *isa, struct buf *out);
 

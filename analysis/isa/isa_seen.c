@@ -133,11 +133,10 @@ static struct seen *insert(struct isa_seen *seen, const struct isa_seen_run *run
 	return s;
 }
 
-static void make_room(struct isa_seen *seen)
+static void drop_unused(struct isa_seen *seen)
 {
 	struct hnode *n, *next;
 
-	isa_seen_mark(seen);
 	hmap_for_each (&seen->map, n, next) {
 		struct seen *s = container_of(n, struct seen, node);
 
@@ -147,8 +146,20 @@ static void make_room(struct isa_seen *seen)
 		hmap_remove(&seen->map, n);
 		free(s);
 	}
+}
+
+static void make_room(struct isa_seen *seen)
+{
+	isa_seen_mark(seen);
+	drop_unused(seen);
 	if (seen->nr_insns > MAX_ALL / 2)
 		isa_seen_fini(seen);
+}
+
+void isa_seen_trim(struct isa_seen *seen)
+{
+	if (seen->nr_insns + ISA_SEEN_INSNS > MAX_ALL)
+		drop_unused(seen); /* not those since isa_seen_mark(): they are used */
 }
 
 void isa_seen_add(struct isa_seen *seen, const struct isa_run *run,

@@ -56,6 +56,9 @@ bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run);
  */
 bool isa_seen_take(struct isa_seen *seen, const struct isa_seen_run *run);
 
+/* If isa_seen_put() may have refused a run, drops those that were not used. */
+void isa_seen_trim(struct isa_seen *seen);
+
 /* If the run is stored, copies its schedule to out[run->nr] and returns true. */
 bool isa_seen_find(struct isa_seen *seen, const struct isa_run *run,
 		   struct isa_timing *out);

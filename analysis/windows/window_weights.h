@@ -100,7 +100,8 @@ double window_weights_time_per_insn(const struct window_weights *ww);
 /*
  * Returns how fast the fastest paths are: their time per instruction, divided by that
  * of all code in the windows. A path is what one window passed. One in ten instructions
- * is on a path that is faster than this.
+ * is on a path that is faster than this. 1 if it is not known, because these paths have
+ * no samples.
  */
 double window_weights_fast(const struct window_weights *ww);
 

@@ -108,6 +108,11 @@ static double affordable(const struct budget *b, const struct budget_windows *w,
 	return c->windows > 0 ? w->hz * left / c->windows : w->max_hz;
 }
 
+bool budget_samples_first(double hz, const struct budget_cost *c)
+{
+	return hz > BUDGET_FEW_HZ && c->by_rate > 0;
+}
+
 double budget_windows_hz(const struct budget *b, const struct budget_windows *w,
 			 const struct budget_cost *c)
 {
@@ -122,7 +127,7 @@ double budget_windows_hz(const struct budget *b, const struct budget_windows *w,
 	most_hz = within(BUDGET_WINDOWS * b->share * NS / w->window_ns, least_hz,
 			 w->max_hz);
 	to = within(affordable(b, w, c), least_hz, most_hz);
-	if (total > b->share)
+	if (total > b->share && !w->samples_first)
 		return to < w->hz ? to : w->hz;
 	if (most_hz < w->hz)
 		to = most_hz;

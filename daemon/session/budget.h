@@ -13,9 +13,11 @@
  *     tenths are spent.
  * I3  A lowering after a raise doubles `patience`, up to 64. Each 256 checks without a
  *     lowering halve it.
- * I4  Windows cost most for what they add to a report. So their rate gives way first:
- *     above the budget it is lowered to what all else leaves of it, but not below
- *     BUDGET_LEAST_WINDOWS_HZ. Other rates are lowered only when that is reached.
+ * I4  Samples that come more often than BUDGET_FEW_HZ give way first: a report loses
+ *     little by them. Then windows do, because they cost most for what they add: above
+ *     the budget their rate is lowered to what all else leaves of it, but not below
+ *     BUDGET_LEAST_WINDOWS_HZ. Other rates are lowered only when that is reached, or
+ *     if the first windows have not come within minutes (session_windows.c).
  */
 #ifndef CPI_DAEMON_BUDGET_H
 #define CPI_DAEMON_BUDGET_H
@@ -32,6 +34,9 @@
 /* The part of the budget for the interrupts of windows, if their rate is not fixed. */
 #define BUDGET_WINDOWS          0.1
 #define BUDGET_LEAST_WINDOWS_HZ 5.0
+
+/* Above this rate samples give way before windows. */
+#define BUDGET_FEW_HZ 100.0
 
 /* The number of measured costs in the median, and the least number for a result. */
 #define BUDGET_COSTS     11
@@ -57,6 +62,7 @@ struct budget_windows {
 	double hz, max_hz; /* the present one; the full one */
 	double window_ns;  /* what a window takes in the interrupt; 0: not known */
 	bool may_raise;
+	bool samples_first; /* samples give way first, at this check */
 };
 
 struct budget {
@@ -86,6 +92,9 @@ void budget_note(struct budget *b, double cost_ns);
 
 /* Whether too few costs are known, so that the next attempt should come soon. */
 bool budget_is_learning(const struct budget *b);
+
+/* Whether samples at the rate hz, which cost c, give way before windows. */
+bool budget_samples_first(double hz, const struct budget_cost *c);
 
 /*
  * Returns the next rate of windows (I4). Their interrupts take at most BUDGET_WINDOWS

@@ -215,7 +215,7 @@ static void estimate(struct session *s, uint64_t now)
 	struct collector_counts counts;
 	const double ns = seconds * NSEC_PER_SEC * s->cpus.nr;
 	const struct sampler *p;
-	double share, work;
+	double share, counted, work;
 
 	for (int e = 0; e < s->events.nr; e++) {
 		s->events.ops->source.counts(s->events.collector, e, &counts);
@@ -229,9 +229,9 @@ static void estimate(struct session *s, uint64_t now)
 	for_each_sampler (s, p)
 		*(p->ops->work_ns ? &c.windows : &c.fixed) +=
 			p->ops->cost ? p->ops->cost(p) : 0;
-	work = (double)(work_ns - cost->work_ns) / ns;
-	share = counted_ns(s, cpu_ns - cost->cpu_ns, seconds) / ns - work;
-	c.daemon += DAEMON_SMOOTHING * ((share > 0 ? share : 0) - c.daemon);
+	counted = counted_ns(s, cpu_ns - cost->cpu_ns, seconds) / ns;
+	work = at_most((double)(work_ns - cost->work_ns) / ns, counted);
+	c.daemon += DAEMON_SMOOTHING * (counted - work - c.daemon);
 	cost->work += DAEMON_SMOOTHING * (work - cost->work);
 	c.windows += cost->work;
 	if (all)
@@ -252,6 +252,11 @@ void session_budget_scale_windows(struct session *s, double factor)
 
 /* ---- adjusting the rate ---- */
 
+bool session_samples_first(const struct session *s)
+{
+	return s->cfg.hz <= 0 && budget_samples_first(s->events.hz, &s->cost.now);
+}
+
 static bool windows_give_way(const struct session *s)
 {
 	const struct sampler *p;
@@ -271,7 +276,7 @@ static void warn_exceeded(struct session *s, const char *why)
 	if (!s->cost.warned)
 		log_warn(
 			"session: sampling costs %.3f %% of the CPUs' time (%.3f %% is "
-			"this process's own), the budget is %g %%: %s",
+			"cpid's own processes'), the budget is %g %%: %s",
 			budget_total(c) * 100, (c->daemon + s->cost.work) * 100,
 			s->cfg.budget * 100, why);
 	s->cost.warned = true;
@@ -284,8 +289,10 @@ static void adjust(struct session *s)
 	double hz;
 
 	s->cost.nr_exceeded += exceeded;
-	if (exceeded && windows_give_way(s))
+	if (exceeded && !session_samples_first(s) && windows_give_way(s)) {
+		s->budget.calm = 0; /* this check is not one of those of I2 */
 		return;
+	}
 	if (s->cfg.hz > 0) {
 		if (exceeded)
 			warn_exceeded(s, "the rate was fixed, and stays");

@@ -210,6 +210,9 @@ int session_change_rate(struct session *s, double hz);
  */
 void session_budget_begin(struct session *s);
 
+/* Whether samples give way before windows (budget.h, I4). */
+bool session_samples_first(const struct session *s);
+
 /* The rate of windows changed by this factor: expects their cost to do so, too. */
 void session_budget_scale_windows(struct session *s, double factor);
 

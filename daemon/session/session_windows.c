@@ -32,6 +32,9 @@
 /* The rate is not lowered before there are so many windows per CPU: a busy minute's. */
 #define FULL_RATE_WINDOWS (60 * SESSION_WINDOWS_HZ)
 
+/* Samples wait no longer for these windows, which never come where the kernel works. */
+#define FIRST_WAIT_NS (300 * NSEC_PER_SEC)
+
 #define RATE_LOOK_NS (10 * NSEC_PER_SEC)
 #define RATE_STAY_NS (1800 * NSEC_PER_SEC) /* before it is raised */
 
@@ -40,6 +43,7 @@ struct windows_sampler {
 	struct windowlate *late; /* NULL: windows began with the session */
 	struct event event;
 	double hz;
+	uint64_t begun_ns;
 	uint64_t next_look_ns; /* whether another rate is better */
 	uint64_t may_raise_ns;
 	uint64_t nr_changes;
@@ -97,6 +101,7 @@ static int start(struct session *s, struct windows_sampler *w)
 	const struct windowsampler_config cfg = make_config(s, w);
 	const int err = windowsampler_open(&cfg, &s->cpus, &w->sampler.source);
 
+	w->begun_ns = session_now(s);
 	if (!err)
 		log_info("session: %.0f windows/s per CPU", w->hz);
 	return err;
@@ -200,10 +205,11 @@ static double window_ns(const struct windows_sampler *w)
 static const char *why_lowered(const struct windows_sampler *w, double hz)
 {
 	const struct session *s = w->sampler.session;
+	const double share = hz * window_ns(w) / NSEC_PER_SEC;
 
 	if (hz >= s->cfg.windows.hz)
 		return NULL;
-	return budget_total(&s->cost.now) > s->cfg.budget ? "budget" : "interrupts";
+	return share < 0.99 * BUDGET_WINDOWS * s->cfg.budget ? "budget" : "interrupts";
 }
 
 /* The flush in between ends the stream, and no window comes meanwhile. */
@@ -256,6 +262,7 @@ static void follow_budget(struct windows_sampler *w)
 		.max_hz = s->cfg.windows.hz,
 		.window_ns = window_ns(w),
 		.may_raise = now_ns >= w->may_raise_ns,
+		.samples_first = session_samples_first(s),
 	};
 	double hz;
 
@@ -344,7 +351,12 @@ static uint64_t work_ns(const struct sampler *p, uint64_t *helper_ns)
 
 static bool gives_way(const struct sampler *p)
 {
-	return follows_budget(p) && windows_of(p)->hz > BUDGET_LEAST_WINDOWS_HZ;
+	const struct windows_sampler *w = windows_of(p);
+
+	if (!follows_budget(p) || w->hz <= BUDGET_LEAST_WINDOWS_HZ)
+		return false;
+	return (has_first_windows(w) && window_ns(w) > 0) ||
+	       session_now(p->session) < w->begun_ns + FIRST_WAIT_NS;
 }
 
 static void status(struct sampler *p, struct buf *out)

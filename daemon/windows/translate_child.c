@@ -42,6 +42,7 @@ struct translate_child {
 	bool have_reply; /* a reply that answers none of the first ones */
 	bool dead;
 	uint64_t cpu_ns;
+	uint64_t worked_ns; /* the time until which cpu_ns may have been used */
 	struct cpi_translate_reply reply;
 };
 
@@ -123,6 +124,26 @@ static int check_reply(const struct cpi_translate_reply *r, size_t size)
 	return translate_check_page(&r->page, r->nr_uops);
 }
 
+/*
+ * Adds what an answer says that it took. The worker is not trusted, and does one thing
+ * at a time: so it is no more than the time that has passed since the oldest question,
+ * and since what was added before.
+ */
+static void add_cpu_time(struct translate_child *t, uint32_t cpu_us)
+{
+	const uint64_t now = time_mono_ns();
+	uint64_t ns = (uint64_t)cpu_us * 1000;
+
+	if (!t->nr_asked)
+		return;
+	if (t->worked_ns < t->asked[0].when_ns)
+		t->worked_ns = t->asked[0].when_ns;
+	if (ns > now - t->worked_ns)
+		ns = now - t->worked_ns;
+	t->worked_ns += ns;
+	t->cpu_ns += ns;
+}
+
 /* Whether there is a reply that can be told to belong to a question. */
 static bool receive(struct translate_child *t)
 {
@@ -138,7 +159,7 @@ static bool receive(struct translate_child *t)
 	    r->magic != CPI_TRANSLATE_MAGIC)
 		return false;
 	memset((char *)r + size, 0, sizeof(*r) - (size_t)size); /* of one before */
-	t->cpu_ns += (uint64_t)r->cpu_us * 1000;
+	add_cpu_time(t, r->cpu_us);
 	r->err = check_reply(r, (size_t)size);
 	for (int i = 0; i < t->nr_asked; i++)
 		t->have_reply |= t->asked[i].cookie == r->cookie;

@@ -39,7 +39,7 @@ int translate_child_ask(struct translate_child *t, struct cpi_translate_request 
 int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
 			 struct cpi_translate_reply **reply);
 
-/* CPU time of its answers so far, as it says. */
+/* CPU time of its answers so far, as it says, but at most the time that has passed. */
 uint64_t translate_child_cpu_ns(const struct translate_child *t);
 
 #endif

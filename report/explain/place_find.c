@@ -269,7 +269,8 @@ static int search(struct scope *s, const char *name, const char *image,
 		log_err("%s: name the image of this offset with --image", name);
 		return -EINVAL;
 	}
-	procedure_evidence_images(s->evidence, name, &f.only);
+	if (!image) /* a named image may have the procedure without samples in it */
+		procedure_evidence_images(s->evidence, name, &f.only);
 	f.progress = progress_begin("reading images");
 	err = f.only.err
 		      ? f.only.err

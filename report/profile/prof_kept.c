@@ -180,6 +180,22 @@ static bool is_string(const struct kept_parts *parts, uint64_t at)
 	return at < parts->head->strings_size;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	const struct kept_image *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static const struct kept_image *find_image(const struct kept_parts *parts, int64_t id)
+{
+	const struct kept_image wanted = { .id = id };
+
+	return bsearch(&wanted, parts->image, parts->head->nr_images, sizeof(wanted),
+		       compare_ids);
+}
+
+/* Every row but the idle one has a name, and those of profiles have an image. */
 static bool is_valid(const struct kept_parts *parts)
 {
 	for (uint64_t i = 0; i < parts->head->nr_images; i++) {
@@ -193,7 +209,9 @@ static bool is_valid(const struct kept_parts *parts)
 		const struct kept_row *row = &parts->row[i];
 
 		if (row->kind > ROW_IDLE ||
-		    (row->procedure != NO_STRING && !is_string(parts, row->procedure)))
+		    (row->kind == ROW_PROFILE) != !!find_image(parts, row->image) ||
+		    (row->procedure == NO_STRING ? row->kind != ROW_IDLE
+						 : !is_string(parts, row->procedure)))
 			return false;
 	}
 	return true;
@@ -221,21 +239,10 @@ static bool find_parts(const struct buf *content, size_t nr_events,
 	       is_valid(out);
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const struct kept_image *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 static int load_row(const struct kept_parts *parts, uint64_t i, struct prof *p)
 {
 	const struct kept_row *from = &parts->row[i];
-	const struct kept_image wanted = { .id = from->image };
-	const struct kept_image *image =
-		from->image ? bsearch(&wanted, parts->image, parts->head->nr_images,
-				      sizeof(wanted), compare_ids)
-			    : NULL;
+	const struct kept_image *image = find_image(parts, from->image);
 	struct query_image of = { 0 };
 	struct row_key key = { .kind = from->kind, .start = from->start };
 	struct prof_row *row;

@@ -383,11 +383,11 @@ static int open_unverified(const struct image_cache *cache,
 	if (fd < 0)
 		return fd;
 	if (st.st_ino == desc->inode && st.st_dev == desc->device &&
-	    st.st_ctim.tv_sec >= 0 &&
-	    (uint64_t)st.st_ctim.tv_sec < begin_of(cache) / NSEC_PER_SEC) {
+	    st.st_ctim.tv_sec >= 0) {
 		if (cache->trail)
 			cache->trail->is_open = true; /* other epochs decide, too */
-		return fd;
+		if ((uint64_t)st.st_ctim.tv_sec < begin_of(cache) / NSEC_PER_SEC)
+			return fd;
 	}
 	close(fd);
 	return -CPI_EMISMATCH;
@@ -456,6 +456,13 @@ const char *image_cache_why(const struct image_desc *desc, int err)
 	return err_str(err);
 }
 
+/* Whether a file in the same state, or the same capture, gives the error again. */
+static bool is_lasting(int err)
+{
+	return -err > CPI_EFIRST || err == -ENOENT || err == -ENOTDIR ||
+	       err == -ENODEV || err == -ELOOP || err == -EACCES;
+}
+
 static void note_failure(struct image_cache *cache, const char *name, const char *why)
 {
 	if (cache->nr_failed++ < max_warnings(cache))
@@ -489,6 +496,8 @@ int image_cache_get(struct image_cache *cache, const struct query_image *row,
 			e->err = 0;
 			return -ENOMEM;
 		}
+		if (e->err && cache->trail && !is_lasting(e->err))
+			cache->trail->is_open = true;
 		if (e->err)
 			note_failure(cache, row->desc.name,
 				     image_cache_why(&row->desc, e->err));

@@ -275,8 +275,10 @@ static const struct {
 START_TEST(interrupts_of_windows_take_a_tenth_of_the_budget)
 {
 	struct budget b = budget_init(windows[_i].share, MIN_HZ, MAX_HZ);
-	const struct budget_windows w = { windows[_i].hz, windows[_i].max_hz,
-					  windows[_i].window_ns, true };
+	const struct budget_windows w = { .hz = windows[_i].hz,
+					  .max_hz = windows[_i].max_hz,
+					  .window_ns = windows[_i].window_ns,
+					  .may_raise = true };
 	const struct budget_cost nothing = { 0 };
 
 	ck_assert_double_eq_tol(budget_windows_hz(&b, &w, &nothing), windows[_i].want,
@@ -314,11 +316,33 @@ START_TEST(windows_give_way_when_the_budget_is_exceeded)
 {
 	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
 	/* at this cost a tenth of the budget pays for 20 */
-	const struct budget_windows w = { gives_way[_i].hz, 50, 25000,
-					  gives_way[_i].may_raise };
+	const struct budget_windows w = { .hz = gives_way[_i].hz,
+					  .max_hz = 50,
+					  .window_ns = 25000,
+					  .may_raise = gives_way[_i].may_raise };
 
 	ck_assert_double_eq_tol(budget_windows_hz(&b, &w, &gives_way[_i].cost),
 				gives_way[_i].want, 1e-9);
+}
+END_TEST
+
+/* But the tenth for interrupts holds for windows all the same. */
+START_TEST(many_samples_give_way_before_windows)
+{
+	const struct budget_cost much = { .by_rate = 0.003,
+					  .windows = 0.001,
+					  .daemon = 0.002 },
+				 none_by_rate = { .windows = 0.001, .daemon = 0.005 };
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+	struct budget_windows w = { .hz = 20, .max_hz = 50, .window_ns = 25000 };
+
+	w.samples_first = budget_samples_first(BUDGET_FEW_HZ + 1, &much);
+	ck_assert(w.samples_first);
+	ck_assert_double_eq_tol(budget_windows_hz(&b, &w, &much), 20, 1e-9);
+	w.hz = 50;
+	ck_assert_double_eq_tol(budget_windows_hz(&b, &w, &much), 20, 1e-9);
+	ck_assert(!budget_samples_first(BUDGET_FEW_HZ, &much));
+	ck_assert(!budget_samples_first(1000, &none_by_rate));
 }
 END_TEST
 
@@ -334,7 +358,7 @@ START_TEST(both_rates_of_random_machines_keep_the_budget)
 	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
 	const double window_ns = 2 * m.sample_ns, work_ns = 300000 * unit_double(&seed),
 		     work = 0.1 * SHARE * unit_double(&seed);
-	struct budget_windows w = { 50, 50, window_ns, false };
+	struct budget_windows w = { .hz = 50, .max_hz = 50, .window_ns = window_ns };
 	double hz = MIN_HZ + 200 * unit_double(&seed);
 	int nr_changes = 0;
 
@@ -344,6 +368,7 @@ START_TEST(both_rates_of_random_machines_keep_the_budget)
 		double to;
 
 		c.windows = w.hz * (window_ns + work_ns) * 1e-9 + work;
+		w.samples_first = budget_samples_first(hz, &c);
 		to = budget_windows_hz(&b, &w, &c);
 		nr_changes += i > 10 && to != w.hz;
 		if (i > 10 && budget_total(&c) > SHARE &&
@@ -380,6 +405,7 @@ static Suite *make_suite(void)
 			    NR(windows));
 	tcase_add_loop_test(tc, windows_give_way_when_the_budget_is_exceeded, 0,
 			    NR(gives_way));
+	tcase_add_test(tc, many_samples_give_way_before_windows);
 	tcase_add_loop_test(tc, both_rates_of_random_machines_keep_the_budget, 0, 200);
 	suite_add_tcase(s, tc);
 	return s;

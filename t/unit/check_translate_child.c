@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/times.h"
 #include "t/unit/unit.h"
 
 int __wrap_helper_start(const char *name, pid_t *pid, int *socket);
@@ -32,6 +33,7 @@ static void answer(int socket)
 	r.magic = CPI_TRANSLATE_MAGIC;
 	r.cookie = q.cookie;
 	r.nr_forms = nr_forms;
+	r.cpu_us = UINT32_MAX;
 	if (send(socket, &r, size, 0) < 0)
 		_exit(1);
 }
@@ -115,6 +117,31 @@ START_TEST(who_has_ended_wakes_nobody_any_more)
 }
 END_TEST
 
+/* The time that a worker says is not believed beyond the time that has passed. */
+START_TEST(no_answer_takes_longer_than_since_its_question)
+{
+	struct cpi_translate_request q = { .size = 16 };
+	const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	const uint64_t begun_ns = time_mono_ns();
+	struct cpi_translate_reply *reply;
+	struct translate_child *t;
+	uint32_t cookie;
+	int err;
+
+	answers = true;
+	ck_assert_int_eq(translate_child_open(epoll_fd, &t), 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(translate_child_ask(t, &q, &cookie), 0);
+		while (translate_child_take(t, &cookie, &err, &reply))
+			is_readable(epoll_fd, 10000);
+		ck_assert_uint_gt(translate_child_cpu_ns(t), 0);
+		ck_assert_uint_le(translate_child_cpu_ns(t), time_mono_ns() - begun_ns);
+	}
+	translate_child_close(t);
+	close(epoll_fd);
+}
+END_TEST
+
 /* What is asked for, and what is answered. */
 static const struct {
 	uint32_t asked, answered;
@@ -152,6 +179,7 @@ static Suite *make_suite(void)
 	TCase *c = tcase_create("end");
 
 	tcase_add_loop_test(c, who_has_ended_wakes_nobody_any_more, 0, NR(ends));
+	tcase_add_test(c, no_answer_takes_longer_than_since_its_question);
 	tcase_add_loop_test(c, answer_is_of_the_kind_that_was_asked_for, 0, NR(kinds));
 	suite_add_tcase(s, c);
 	return s;
