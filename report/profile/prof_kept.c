@@ -220,8 +220,8 @@ static bool is_valid(const struct kept_parts *parts)
 static bool find_parts(const struct buf *content, size_t nr_events,
 		       struct kept_parts *out)
 {
-	const char *at = content->data, *end = at + content->len;
-	const struct kept_head *h = take(&at, end, 1, sizeof(*h));
+	const char *at = content->data, *end = content->len ? at + content->len : NULL;
+	const struct kept_head *h = at ? take(&at, end, 1, sizeof(*h)) : NULL;
 
 	if (!h || h->nr_events != nr_events || h->nr_rows > MAX_SIZE)
 		return false;
@@ -309,10 +309,10 @@ static uint64_t add_string(struct buf *strings, const char *text)
 int prof_kept_image(struct prof_kept *k, const struct query_image *image)
 {
 	const size_t nr = k->images.len / sizeof(struct kept_image);
-	const struct kept_image *last = (const struct kept_image *)k->images.data + nr;
+	const struct kept_image *all = (const struct kept_image *)k->images.data;
 	struct kept_image own = { .id = image->id, .desc = image->desc };
 
-	if (nr && last[-1].id == image->id)
+	if (nr && all[nr - 1].id == image->id)
 		return 0;
 	own.desc.name = NULL;
 	own.name = add_string(&k->strings, image->desc.name);

@@ -30,8 +30,8 @@ void image_trail_look(void *trail, const char *path, bool follow);
 void image_trail_fail(struct image_trail *t, const char *name, const char *why);
 
 /*
- * Whether everything that files (the member of a trail, untrusted) has is still in the
- * state that it had then.
+ * Whether everything that files (the member of a trail, untrusted, not NULL) has is
+ * still in the state that it had then.
  */
 bool image_trail_is_current(const char *files, size_t size);
 
