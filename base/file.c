@@ -26,6 +26,7 @@
 
 #include "base/err.h"
 #include "base/path.h"
+#include "base/times.h"
 
 int file_keep_regular(int fd, struct stat *st)
 {
@@ -285,6 +286,13 @@ int file_sync_folder(const char *path)
 bool file_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+struct file_stamp file_stamp_of(const struct stat *st)
+{
+	return (struct file_stamp){ st->st_dev, st->st_ino, (uint64_t)st->st_size,
+				    time_to_ns(&st->st_mtim),
+				    time_to_ns(&st->st_ctim) };
 }
 
 void file_close_from(int first)

@@ -79,6 +79,13 @@ int file_sync_folder(const char *path);
 /* Whether both are the same file. */
 bool file_same(const struct stat *a, const struct stat *b);
 
+/* Which file it is, and how it was when it was looked at. All 0: no file. */
+struct file_stamp {
+	uint64_t device, inode, size, mtime_ns, ctime_ns;
+};
+
+struct file_stamp file_stamp_of(const struct stat *st);
+
 /* Closes every descriptor from first on. Safe after a fork() beside threads. */
 void file_close_from(int first);
 

@@ -345,7 +345,7 @@ static bool has_symtab(const struct elffile *f)
 }
 
 /* Fills out from f, which may be NULL. Returns false if f is not a file. */
-static bool find_origin(const struct elffile *f, struct image_origin *out)
+static bool find_origin(const struct elffile *f, struct file_stamp *out)
 {
 	struct stat st;
 
@@ -353,13 +353,11 @@ static bool find_origin(const struct elffile *f, struct image_origin *out)
 		return true;
 	if (f->fd < 0 || fstat(f->fd, &st))
 		return false;
-	*out = (struct image_origin){ st.st_dev, st.st_ino, (uint64_t)st.st_size,
-				      time_to_ns(&st.st_mtim),
-				      time_to_ns(&st.st_ctim) };
+	*out = file_stamp_of(&st);
 	return true;
 }
 
-bool image_origins(const struct image *im, struct image_origin out[2])
+bool image_origins(const struct image *im, struct file_stamp out[2])
 {
 	memset(out, 0, 2 * sizeof(*out));
 	return im->elf && find_origin(im->elf, &out[0]) &&
@@ -384,7 +382,7 @@ static int load_symbols(struct image *im)
 {
 	const struct image_search *kept =
 		im->search && im->search->recall ? im->search : NULL;
-	struct image_origin origin[2] = { 0 };
+	struct file_stamp origin[2] = { 0 };
 	int err = has_symtab(im->elf) ? 0 : find_debug(im);
 
 	if (err)

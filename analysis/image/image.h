@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/file.h"
 #include "db/profile/model.h"
 
 enum machine { MACHINE_UNKNOWN, MACHINE_X86_64, MACHINE_AARCH64 };
@@ -78,16 +79,11 @@ int image_open(const struct image_desc *desc, const char *path, struct image **o
 int image_open_fd(const struct image_desc *desc, int fd, const char *path,
 		  struct image **out);
 
-/* A file that procedures were read from, and its state then. All 0: no file. */
-struct image_origin {
-	uint64_t device, inode, size, mtime_ns, ctime_ns;
-};
-
 /*
  * The file and the debug file that the image has been read from so far. False if it
  * was not read from a file.
  */
-bool image_origins(const struct image *im, struct image_origin out[2]);
+bool image_origins(const struct image *im, struct file_stamp out[2]);
 
 struct symtab;
 
@@ -114,9 +110,9 @@ struct image_search {
 	 * cache.
 	 */
 	int (*recall)(void *kept, const struct image_desc *desc,
-		      const struct image_origin origin[2], struct symtab *t);
+		      const struct file_stamp origin[2], struct symtab *t);
 	void (*keep)(void *kept, const struct image_desc *desc,
-		     const struct image_origin origin[2], const struct symtab *t);
+		     const struct file_stamp origin[2], const struct symtab *t);
 	void *kept;
 };
 

@@ -198,7 +198,7 @@ static uint64_t tick_period_ns(void)
 	struct timespec t = { .tv_sec = 0 };
 
 	clock_getres(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+	return time_to_ns(&t);
 }
 
 static int complete_ticks(struct event *e, const char *spec)

@@ -30,11 +30,6 @@
 #define RECORD_COST       256 /* bytes of the budget that reading a record takes */
 #define CLOCK_SLACK_NS    NSEC_PER_SEC
 
-static uint64_t to_ns(const struct timespec *ts)
-{
-	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
-}
-
 /*
  * Trusts the owner's files, and root's if all may read them: a hard link may be to a
  * file of root that the user may not read.
@@ -58,7 +53,7 @@ static int open_owned(const struct jit_owner *owner, const char *path, struct st
 	if (fd < 0)
 		return fd;
 	if (st->st_size && is_believed(owner, st) &&
-	    to_ns(&st->st_mtim) + CLOCK_SLACK_NS >= owner->begun_real_ns)
+	    time_to_ns(&st->st_mtim) + CLOCK_SLACK_NS >= owner->begun_real_ns)
 		return fd;
 	close(fd);
 	return -EACCES;
@@ -72,7 +67,7 @@ struct file_state {
 
 static struct file_state state_of(const struct stat *st)
 {
-	return (struct file_state){ st->st_dev, st->st_ino, to_ns(&st->st_mtim) };
+	return (struct file_state){ st->st_dev, st->st_ino, time_to_ns(&st->st_mtim) };
 }
 
 static bool same_inode(const struct jit_file *f, uint64_t device, uint64_t inode)

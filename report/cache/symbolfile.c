@@ -25,7 +25,7 @@
 #define MIN_ENTRIES 4            /* reading fewer again is as quick */
 
 struct key {
-	struct image_origin origin[2];
+	struct file_stamp origin[2];
 	uint8_t content[CONTENT_HASH_SIZE];
 	uint8_t build_id[BUILD_ID_MAX];
 	uint32_t build_id_size, reserved;
@@ -47,8 +47,8 @@ struct symbol_file {
 	struct cachefile file;
 };
 
-static void find_place(const struct image_desc *desc,
-		       const struct image_origin origin[2], struct symbol_file *p)
+static void find_place(const struct image_desc *desc, const struct file_stamp origin[2],
+		       struct symbol_file *p)
 {
 	memset(p, 0, sizeof(*p));
 	memcpy(p->key.origin, origin, sizeof(p->key.origin));
@@ -122,7 +122,7 @@ static int fill(struct symtab *t, const struct buf *content)
 }
 
 int symbolfile_recall(void *ctx, const struct image_desc *desc,
-		      const struct image_origin origin[2], struct symtab *t)
+		      const struct file_stamp origin[2], struct symtab *t)
 {
 	struct buf content = { 0 };
 	struct symbol_file p;
@@ -166,7 +166,7 @@ static int put_table(const struct symtab *t, struct buf *out)
 }
 
 void symbolfile_keep(void *ctx, const struct image_desc *desc,
-		     const struct image_origin origin[2], const struct symtab *t)
+		     const struct file_stamp origin[2], const struct symtab *t)
 {
 	struct buf content = { 0 };
 	bool *is_written = ctx;

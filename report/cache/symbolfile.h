@@ -17,9 +17,9 @@
  * symbolfile_keep() sets if it wrote a file; then call symbolfile_limit() at the end.
  */
 int symbolfile_recall(void *ctx, const struct image_desc *desc,
-		      const struct image_origin origin[2], struct symtab *t);
+		      const struct file_stamp origin[2], struct symtab *t);
 void symbolfile_keep(void *ctx, const struct image_desc *desc,
-		     const struct image_origin origin[2], const struct symtab *t);
+		     const struct file_stamp origin[2], const struct symtab *t);
 
 /* Removes old files if there are too many. */
 void symbolfile_limit(void);

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/times.h"
 #include "db/profile/model.h"
@@ -21,7 +22,7 @@
 #define SETTLED_NS  (2 * NSEC_PER_SEC)
 
 struct entry {
-	uint64_t device, inode, size, mtime_ns, ctime_ns;
+	struct file_stamp state;
 	uint8_t content[CONTENT_HASH_SIZE];
 };
 
@@ -66,18 +67,9 @@ void verified_close(struct verified *v)
 	free(v);
 }
 
-static uint64_t to_ns(const struct timespec *t)
-{
-	return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_nsec;
-}
-
 static struct entry entry_of(const struct stat *st, const uint8_t *content)
 {
-	struct entry e = { .device = st->st_dev,
-			   .inode = st->st_ino,
-			   .size = (uint64_t)st->st_size,
-			   .mtime_ns = to_ns(&st->st_mtim),
-			   .ctime_ns = to_ns(&st->st_ctim) };
+	struct entry e = { .state = file_stamp_of(st) };
 
 	memcpy(e.content, content, sizeof(e.content));
 	return e;
@@ -100,7 +92,7 @@ void verified_note(struct verified *v, const struct stat *st, const uint8_t *con
 {
 	const struct entry e = entry_of(st, content);
 
-	if (e.ctime_ns + SETTLED_NS > now_ns)
+	if (e.state.ctime_ns + SETTLED_NS > now_ns)
 		return;
 	buf_put(&v->entries, &e, sizeof(e));
 	v->is_new = true;

@@ -12,24 +12,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/times.h"
+#include "base/file.h"
 #include "db/query/content.h"
 
 /* What changes when a file is replaced, or written to. */
 static int add_file(void *ctx, const char *image)
 {
 	struct sha256_ctx *sha = ctx;
-	struct stat st = { .st_dev = 0 };
-	uint64_t part[5] = { 0 };
+	struct file_stamp state = { 0 };
+	struct stat st;
 
-	if (*image == '/' && !stat(image, &st)) {
-		part[0] = st.st_dev;
-		part[1] = st.st_ino;
-		part[2] = (uint64_t)st.st_size;
-		part[3] = time_to_ns(&st.st_mtim);
-		part[4] = time_to_ns(&st.st_ctim);
-	}
-	sha256_update(sha, sizeof(part), (const uint8_t *)part);
+	if (*image == '/' && !stat(image, &st))
+		state = file_stamp_of(&st);
+	sha256_update(sha, sizeof(state), (const uint8_t *)&state);
 	return 0;
 }
 

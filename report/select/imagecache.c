@@ -415,7 +415,7 @@ static int open_file(struct image_cache *cache, const struct query_image *row,
 
 static void mark_file(const struct image *image, struct image_mark *mark)
 {
-	struct image_origin origin[2];
+	struct file_stamp origin[2];
 
 	mark->known = image_origins(image, origin);
 	hash_add(mark->hash, origin, sizeof(origin));

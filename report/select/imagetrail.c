@@ -11,16 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/times.h"
-
-/* All 0: nothing is there. */
-struct file_state {
-	uint64_t device, inode, size, mtime_ns, ctime_ns;
-};
+#include "base/file.h"
 
 struct trail_file {
-	struct file_state state;
-	uint32_t size; /* of the path, with the NUL */
+	struct file_stamp state; /* all 0: nothing is there */
+	uint32_t size;           /* of the path, with the NUL */
 	uint32_t follow;
 };
 
@@ -30,14 +25,13 @@ void image_trail_fini(struct image_trail *t)
 	buf_fini(&t->failures);
 }
 
-static struct file_state state_of(const char *path, bool follow)
+static struct file_stamp state_of(const char *path, bool follow)
 {
 	struct stat st;
 
 	if ((follow ? stat : lstat)(path, &st))
-		return (struct file_state){ 0 };
-	return (struct file_state){ st.st_dev, st.st_ino, (uint64_t)st.st_size,
-				    time_to_ns(&st.st_mtim), time_to_ns(&st.st_ctim) };
+		return (struct file_stamp){ 0 };
+	return file_stamp_of(&st);
 }
 
 void image_trail_look(void *trail, const char *path, bool follow)
@@ -61,7 +55,7 @@ bool image_trail_is_current(const char *files, size_t size)
 	const char *at = files, *end = files + size;
 
 	while (at < end) {
-		struct file_state now;
+		struct file_stamp now;
 		struct trail_file f;
 
 		if ((size_t)(end - at) < sizeof(f))

@@ -21,7 +21,7 @@ static char folder[64];
 static const struct image_desc desc = { .name = "/bin/program",
 					.build_id = { 1, 2 },
 					.build_id_size = 2 };
-static const struct image_origin origin[2] = { { 1, 2, 3, 4, 5 } };
+static const struct file_stamp origin[2] = { { 1, 2, 3, 4, 5 } };
 
 static void make_folder(void)
 {
@@ -119,7 +119,7 @@ END_TEST
 
 START_TEST(another_state_of_a_file_has_nothing_kept)
 {
-	struct image_origin other[2] = { origin[0], origin[1] };
+	struct file_stamp other[2] = { origin[0], origin[1] };
 	struct symtab t = { 0 }, kept = { 0 };
 	uint64_t seed = unit_seed();
 	bool is_written;
@@ -239,7 +239,7 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(tc, what_was_kept_is_what_was_read, 0, 20);
 	tcase_add_loop_test(tc, another_state_of_a_file_has_nothing_kept, 0,
-			    2 * sizeof(struct image_origin) / sizeof(uint64_t));
+			    2 * sizeof(struct file_stamp) / sizeof(uint64_t));
 	tcase_add_test(tc, forged_content_is_refused_or_is_a_table);
 	tcase_add_test(tc, the_oldest_files_are_removed_above_the_limit);
 	suite_add_tcase(s, tc);
