@@ -67,7 +67,7 @@ BUSY_UNITS = t/unit/check_window_sample t/unit/check_compare
 # Helpers of test scripts.
 EXTRA_DIST += t/alone.sh t/recorded.sh t/runs.sh t/shares.sh t/windows.sh
 EXTRA_DIST += t/fixtures t/cached.sh t/collect.sh t/cpid.sh t/halt.sh t/hook.sh t/known.sh t/prometheus_check.py t/tap.sh
-EXTRA_DIST += t/calc_check.py t/dashboard_check.py t/hex.awk t/stats_check.py t/text_addresses.awk
+EXTRA_DIST += t/calc_check.py t/dashboard_check.py t/hex.awk t/rows_forge.py t/stats_check.py t/text_addresses.awk
 
 # Pipeline traces.
 EXTRA_DIST += t/tip_database.py t/tip_trace.py

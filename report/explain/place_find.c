@@ -35,8 +35,8 @@ struct find {
 	uint64_t offset;
 	size_t nr_places;
 	/*
-	 * Ids of the only images to be searched, ascending, which have samples in the
-	 * procedure; empty: all are. To open all of them takes long.
+	 * Ids of the only images to be searched, which have samples in the procedure;
+	 * empty: all are. To open all of them takes long.
 	 */
 	struct buf only;
 	int64_t last_image; /* the newest image that was searched */
@@ -214,11 +214,14 @@ static int add_to_places(struct find *f, const struct query_profile *q,
 	return err;
 }
 
-static int compare_ids(const void *a, const void *b)
+static bool has_samples(const struct find *f, int64_t image)
 {
-	const int64_t *x = a, *y = b;
+	const int64_t *id = (const int64_t *)f->only.data;
+	size_t nr = f->only.len / sizeof(*id);
 
-	return (*x > *y) - (*x < *y);
+	while (nr && id[nr - 1] != image)
+		nr--;
+	return nr > 0;
 }
 
 /* In a query, the image that is named before the procedure takes --image's place. */
@@ -226,9 +229,7 @@ static bool is_selected(const struct find *f, const struct query_image *image)
 {
 	const char *glob = f->s->sel.image_glob;
 
-	if (f->only.len &&
-	    !bsearch(&image->id, f->only.data, f->only.len / sizeof(int64_t),
-		     sizeof(int64_t), compare_ids))
+	if (f->only.len && !has_samples(f, image->id))
 		return false;
 	return !glob || path_matches(glob, image->desc.name);
 }

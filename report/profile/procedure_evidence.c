@@ -92,13 +92,6 @@ struct evidence_use procedure_evidence_unknown_use(const struct procedure_eviden
 	return use;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 void procedure_evidence_images(const struct procedure_evidence *e, const char *name,
 			       struct buf *ids)
 {
@@ -108,9 +101,6 @@ void procedure_evidence_images(const struct procedure_evidence *e, const char *n
 		if (row->kind == ROW_PROFILE && procname_is(row->procedure, name))
 			buf_put(ids, &row->image, sizeof(row->image));
 	}
-	if (ids->len)
-		qsort(ids->data, ids->len / sizeof(int64_t), sizeof(int64_t),
-		      compare_ids);
 }
 
 double procedure_evidence_unknown(const struct procedure_evidence *e)

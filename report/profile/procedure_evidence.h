@@ -46,7 +46,7 @@ struct evidence_use procedure_evidence_unknown_use(const struct procedure_eviden
 
 /*
  * Appends the id of each image (int64_t) that has samples in a procedure of this name
- * (procname.h), ascending. Without e, or if there is none, appends nothing.
+ * (procname.h). Without e, or if there is none, appends nothing.
  */
 void procedure_evidence_images(const struct procedure_evidence *e, const char *name,
 			       struct buf *ids);

@@ -46,7 +46,7 @@ struct kept_row {
 };
 
 struct prof_kept {
-	uint8_t key[CONTENT_SIZE];
+	uint64_t key[2];
 	char name[sizeof(NAME_PREFIX) + 16];
 	struct cachefile file;
 	struct image_trail trail;
@@ -89,7 +89,7 @@ static void add_request(struct buf *key, const struct prof *p)
 	buf_put(key, p->ev.weight, p->sel.streams.nr * sizeof(*p->ev.weight));
 }
 
-static int make_key(const struct prof *p, uint8_t out[CONTENT_SIZE])
+static int make_key(const struct prof *p, uint64_t out[2])
 {
 	uint8_t content[CONTENT_SIZE];
 	struct buf key = { 0 };
@@ -100,13 +100,8 @@ static int make_key(const struct prof *p, uint8_t out[CONTENT_SIZE])
 	buf_put(&key, content, sizeof(content));
 	add_request(&key, p);
 	err = key.err;
-	memset(out, 0, CONTENT_SIZE);
-	if (!err) {
-		uint64_t hash[2] = { 0 };
-
-		hash_add(hash, key.data, key.len);
-		memcpy(out, hash, sizeof(hash));
-	}
+	if (!err)
+		hash_add(out, key.data, key.len);
 	buf_fini(&key);
 	return err;
 }
@@ -124,7 +119,6 @@ int prof_kept_open(const struct prof *p, struct image_cache *images,
 		   struct prof_kept **out)
 {
 	struct prof_kept *k;
-	uint64_t hash;
 
 	*out = NULL;
 	if (!is_kept(p) || image_cache_remote(images))
@@ -136,9 +130,8 @@ int prof_kept_open(const struct prof *p, struct image_cache *images,
 		free(k);
 		return 0;
 	}
-	memcpy(&hash, k->key, sizeof(hash));
 	snprintf(k->name, sizeof(k->name), "%s%016llx", NAME_PREFIX,
-		 (unsigned long long)hash);
+		 (unsigned long long)k->key[0]);
 	k->file = (struct cachefile){ .name = k->name,
 				      .key = k->key,
 				      .key_size = sizeof(k->key),
